@@ -1,0 +1,57 @@
+/**
+ * One line of the audit log. Field names are written here and nowhere else.
+ *
+ * `intent` is durable before the action runs; `outcome` follows it with the same id;
+ * `refused` is a call that never became an action (unknown tool, malformed, against policy).
+ */
+export interface AuditRecord {
+  event: 'intent' | 'outcome' | 'refused' | 'note';
+  /** ISO 8601, UTC. */
+  time: string;
+  /** The call's id, shared by its intent and its outcome. */
+  id: string;
+  tool?: string;
+  client?: AuditClient;
+  /** Secrets redacted, long values cut. */
+  arguments?: unknown;
+  decision?: 'allow' | 'dry_run' | 'refuse' | 'invalid';
+  /** The policy entry that refused the call. */
+  rule?: string;
+  outcome?: 'ok' | 'blocked' | 'error';
+  error_code?: string;
+  duration_ms?: number;
+  /** Size of the result sent, in bytes. */
+  bytes?: number;
+  /** For `note`: what happened to the log itself. */
+  message?: string;
+}
+
+export interface AuditClient {
+  name: string;
+  ip: string;
+}
+
+const LONGEST_STRING = 2_048;
+const MOST_ENTRIES = 100;
+const DEEPEST = 8;
+
+/** A copy of arguments fit for the log: long strings, long lists and deep nesting cut, each cut named. */
+export function clipArguments(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') {
+    return value.length <= LONGEST_STRING
+      ? value
+      : `${value.slice(0, LONGEST_STRING)}… [${value.length - LONGEST_STRING} more characters]`;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= DEEPEST) return '[nested deeper]';
+  if (Array.isArray(value)) {
+    const kept = value.slice(0, MOST_ENTRIES).map((entry) => clipArguments(entry, depth + 1));
+    return value.length > MOST_ENTRIES ? [...kept, `[${value.length - MOST_ENTRIES} more]`] : kept;
+  }
+  const entries = Object.entries(value);
+  const kept = entries
+    .slice(0, MOST_ENTRIES)
+    .map(([key, entry]) => [String(clipArguments(key)), clipArguments(entry, depth + 1)]);
+  if (entries.length > MOST_ENTRIES) kept.push(['…', `[${entries.length - MOST_ENTRIES} more]`]);
+  return Object.fromEntries(kept);
+}

@@ -1,0 +1,102 @@
+import * as z from 'zod';
+
+import { ALLOW, type Decision } from './decision.ts';
+import type { Log } from './log.ts';
+
+/** What a running call knows of the world around it. */
+export interface CallContext {
+  /** The call's id, the same in the audit log. */
+  readonly id: string;
+  /** Aborted when the client disconnects or cancels, and when the server stops. */
+  readonly signal: AbortSignal;
+  /** True when the gate's decision was `dry_run`. */
+  readonly dryRun: boolean;
+  readonly log: Log;
+  /** Tells the client how far the call is; does nothing where no client listens. */
+  readonly progress: (message: string) => void;
+}
+
+/** A block that follows the JSON text in a result: an image, or an embedded file. */
+export type ExtraContent =
+  | { type: 'image'; data: string; mimeType: string }
+  | { type: 'resource'; resource: { uri: string; mimeType: string; blob: string } };
+
+export interface ToolOutput<Output> {
+  value: Output;
+  extra?: ExtraContent[];
+}
+
+/** Hints for the client; each must be true of the tool. */
+export interface Annotations {
+  readOnlyHint: boolean;
+  destructiveHint: boolean;
+  idempotentHint: boolean;
+  openWorldHint: boolean;
+}
+
+export interface ToolSpec<In extends z.ZodObject, Out extends z.ZodObject> {
+  name: string;
+  title: string;
+  /** What the model reads: when to use the tool, and one example. */
+  description: string;
+  annotations: Annotations;
+  input: In;
+  /** The fields of a success. `error` is added to it for failures. */
+  output: Out;
+  /** The tool's policy. Runs before anything is done, and its verdict is audited first. */
+  decide?: (input: z.output<In>) => Decision;
+  run: (input: z.output<In>, context: CallContext) => Promise<ToolOutput<z.input<Out>>>;
+  /** The longest a call of this tool may take, in milliseconds. */
+  deadlineMs: (input: z.output<In>) => number;
+  /** Lets go of connections and processes the tool holds. */
+  close?: () => Promise<void>;
+}
+
+/** A tool as the gate sees it: its input is unknown until `input` has parsed it. */
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly annotations: Annotations;
+  readonly input: z.ZodObject;
+  readonly output: z.ZodObject;
+  decide(input: unknown): Decision;
+  run(input: unknown, context: CallContext): Promise<ToolOutput<Record<string, unknown>>>;
+  deadlineMs(input: unknown): number;
+  close(): Promise<void>;
+}
+
+const errorShape = z
+  .object({
+    code: z.string(),
+    message: z.string(),
+    hint: z.string().optional(),
+    retry_after_seconds: z.number().optional(),
+  })
+  .loose()
+  .describe('Set when the call failed (isError).');
+
+/**
+ * Declares a tool. Every output field becomes optional in the advertised schema, and `error` joins them:
+ * a client validates structuredContent on failures too, and a root union makes some clients drop every tool.
+ */
+export function defineTool<In extends z.ZodObject, Out extends z.ZodObject>(spec: ToolSpec<In, Out>): Tool {
+  // The gate parses with `input` before it calls decide, run or deadlineMs; the casts say no more than that.
+  const typed = (input: unknown) => input as z.output<In>;
+  return {
+    name: spec.name,
+    title: spec.title,
+    description: spec.description,
+    annotations: spec.annotations,
+    input: spec.input,
+    output: z.object({ ...spec.output.partial().shape, error: errorShape.optional() }),
+    decide: (input) => spec.decide?.(typed(input)) ?? ALLOW,
+    run: async (input, context) => {
+      const { value, extra } = await spec.run(typed(input), context);
+      // Clients reject what the schema does not allow, so a wrong value must fail here, in our tests.
+      return { value: spec.output.parse(value), ...(extra && { extra }) };
+    },
+    deadlineMs: (input) => spec.deadlineMs(typed(input)),
+    close: async () => spec.close?.(),
+  };
+}

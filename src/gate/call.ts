@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+
+import type { AuditLog } from '../audit/log.ts';
+import { type AuditClient, type AuditRecord, clipArguments } from '../audit/record.ts';
+import type { Decision } from '../core/decision.ts';
+import { ToolError, messageOf } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Tool } from '../core/tool.ts';
+import { createConcurrencyLimit, withDeadline } from './limits.ts';
+import { redactValue } from './redact.ts';
+import { type CallResult, callResult, errorValue, invalidInput } from './result.ts';
+
+export interface CallRequest {
+  tool: string;
+  arguments: unknown;
+  client: AuditClient;
+  /** Aborted when the client disconnects. */
+  signal: AbortSignal;
+  progress: (message: string) => void;
+}
+
+export interface Gate {
+  /**
+   * The one door: parse → decide → audit intent → run → redact and trim → audit outcome.
+   * Failures come back as results, never as exceptions, but for an unknown tool.
+   * @throws UnknownToolError after it was audited
+   */
+  call(request: CallRequest): Promise<CallResult>;
+  /** Records a tools/call that the protocol layer turned away before it reached the gate. */
+  recordRejected(client: AuditClient, params: unknown, reason: string): Promise<void>;
+}
+
+export class UnknownToolError extends Error {
+  constructor(tool: string, known: readonly string[]) {
+    super(`Unknown tool: ${tool.slice(0, 64)}. The tools are ${known.join(', ')}.`);
+    this.name = 'UnknownToolError';
+  }
+}
+
+interface GateParts {
+  tools: readonly Tool[];
+  audit: AuditLog;
+  redact: (text: string) => string;
+  log: Log;
+}
+
+const MOST_CALLS = 128;
+/** Larger JSON than this is of no use to any assistant, and costs memory in every part it passes. */
+const LARGEST_RESULT = 4 * 1024 * 1024;
+
+type Event = Omit<AuditRecord, 'time' | 'id' | 'client'>;
+
+export function createGate({ tools, audit, redact, log }: GateParts): Gate {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const limit = createConcurrencyLimit(MOST_CALLS);
+
+  async function refused(call: Call, event: Event, result: CallResult): Promise<CallResult> {
+    return record(call, 'durable', { ...event, event: 'refused' }, () => sized(result));
+  }
+
+  /** Writes a record; a call whose record cannot be written is answered by that failure instead. */
+  async function record(
+    call: Call,
+    how: 'durable' | 'written',
+    event: Event,
+    then: () => CallResult,
+  ): Promise<CallResult> {
+    try {
+      const line = { ...event, time: new Date().toISOString(), id: call.id, client: call.request.client };
+      await (how === 'durable' ? audit.appendDurable(line) : audit.append(line));
+      return then();
+    } catch (error) {
+      log.error('audit record not written', { id: call.id, reason: messageOf(error) });
+      return callResult(errorValue(asToolError(error)), true);
+    }
+  }
+
+  /** Redacted, and refused when it is too large to be of use. */
+  function sized(result: CallResult): CallResult {
+    const value = redactValue(result.structuredContent, redact) as Record<string, unknown>;
+    const safe = callResult(value, result.isError, result.content.slice(1) as never);
+    const [block] = safe.content;
+    if (block?.type === 'text' && block.text.length > LARGEST_RESULT) {
+      const tooLarge = new ToolError('too_large', `The result has ${block.text.length} characters of JSON.`, {
+        hint: 'Ask for less: a filter, a smaller page or a lower limit.',
+      });
+      return callResult(errorValue(tooLarge), true);
+    }
+    return safe;
+  }
+
+  async function run(call: Call, tool: Tool, input: unknown, decision: Decision): Promise<CallResult> {
+    let leave: (() => void) | undefined;
+    try {
+      leave = limit.enter();
+      const { value, extra } = await withDeadline(tool.deadlineMs(input), call.request.signal, (signal) =>
+        tool.run(input, {
+          id: call.id,
+          signal,
+          dryRun: decision.verdict === 'dry_run',
+          log,
+          progress: call.request.progress,
+        }),
+      );
+      return sized(callResult(value, false, extra));
+    } catch (error) {
+      const failure = asToolError(error);
+      if (failure.code === 'internal') {
+        log.error('tool failed unexpectedly', { id: call.id, tool: tool.name, stack: stackOf(error) });
+      }
+      return sized(callResult(errorValue(failure), true));
+    } finally {
+      leave?.();
+    }
+  }
+
+  return {
+    async call(request) {
+      const call: Call = { id: randomUUID(), request, started: performance.now() };
+      const args = clipArguments(request.arguments);
+      const tool = byName.get(request.tool);
+      const about = { tool: request.tool.slice(0, 64), arguments: args };
+      if (!tool) {
+        const result = callResult({});
+        const answer = await refused(
+          call,
+          { ...about, event: 'refused', decision: 'invalid', rule: 'unknown tool', outcome: 'error' },
+          result,
+        );
+        if (answer.isError) return answer;
+        throw new UnknownToolError(request.tool, [...byName.keys()]);
+      }
+
+      const parsed = tool.input.safeParse(request.arguments ?? {}, { reportInput: true });
+      if (!parsed.success) {
+        const error = invalidInput(tool.name, tool.input, parsed.error.issues);
+        return refused(
+          call,
+          { ...about, event: 'refused', decision: 'invalid', outcome: 'error', error_code: error.code },
+          callResult(errorValue(error), true),
+        );
+      }
+
+      const decision = tool.decide(parsed.data);
+      if (decision.verdict === 'refuse') {
+        const isError = 'error' in decision;
+        return refused(
+          call,
+          {
+            ...about,
+            event: 'refused',
+            decision: 'refuse',
+            rule: decision.rule,
+            outcome: isError ? 'error' : 'blocked',
+            ...(isError && { error_code: decision.error.code }),
+          },
+          callResult(isError ? errorValue(decision.error) : decision.answer, isError),
+        );
+      }
+
+      let intended = false;
+      const refusal = await record(
+        call,
+        'durable',
+        { ...about, event: 'intent', decision: decision.verdict },
+        () => {
+          intended = true;
+          return callResult({});
+        },
+      );
+      if (!intended) return refusal;
+
+      const result = await run(call, tool, parsed.data, decision);
+      const outcome = outcomeOf(result);
+      // The action is done: a log that fails now is reported, but the client still gets the result.
+      await record(
+        call,
+        'written',
+        {
+          event: 'outcome',
+          tool: tool.name,
+          ...outcome,
+          duration_ms: Math.round(performance.now() - call.started),
+          bytes: result.content[0]?.type === 'text' ? Buffer.byteLength(result.content[0].text) : 0,
+        },
+        () => result,
+      );
+      return result;
+    },
+
+    async recordRejected(client, params, reason) {
+      const { name, arguments: args } = (params ?? {}) as { name?: unknown; arguments?: unknown };
+      await audit.appendDurable({
+        event: 'refused',
+        time: new Date().toISOString(),
+        id: randomUUID(),
+        ...(typeof name === 'string' && { tool: name.slice(0, 64) }),
+        client,
+        arguments: clipArguments(args),
+        decision: 'invalid',
+        rule: reason,
+        outcome: 'error',
+      });
+    },
+  };
+}
+
+interface Call {
+  readonly id: string;
+  readonly request: CallRequest;
+  readonly started: number;
+}
+
+function asToolError(error: unknown): ToolError {
+  if (error instanceof ToolError) return error;
+  return new ToolError('internal', `Unexpected failure: ${messageOf(error)}`, {
+    hint: 'This is a fault of the server; its log has the details under the id of this call.',
+    cause: error,
+  });
+}
+
+function stackOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.stack : undefined;
+}
+
+function outcomeOf({ isError, structuredContent }: CallResult): Pick<AuditRecord, 'outcome' | 'error_code'> {
+  if (!isError) return { outcome: structuredContent['blocked'] === true ? 'blocked' : 'ok' };
+  const { error } = structuredContent as { error?: { code?: string } };
+  return { outcome: 'error', ...(error?.code !== undefined && { error_code: error.code }) };
+}

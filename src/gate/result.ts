@@ -1,0 +1,55 @@
+import type * as z from 'zod';
+
+import { ToolError } from '../core/errors.ts';
+import type { ExtraContent } from '../core/tool.ts';
+
+/** What goes back to the MCP client for a tools/call. */
+export interface CallResult {
+  structuredContent: Record<string, unknown>;
+  content: ({ type: 'text'; text: string } | ExtraContent)[];
+  isError: boolean;
+}
+
+/** `structuredContent`, the same JSON as the first text block, and whatever blocks the tool adds. */
+export function callResult(
+  structuredContent: Record<string, unknown>,
+  isError = false,
+  extra: ExtraContent[] = [],
+): CallResult {
+  return {
+    structuredContent,
+    content: [{ type: 'text', text: JSON.stringify(structuredContent) }, ...extra],
+    isError,
+  };
+}
+
+/** The structured form of a failure; the order of fields is the order a reader wants. */
+export function errorValue(error: ToolError): Record<string, unknown> {
+  const { hint, retryAfterSeconds, facts } = error.details;
+  return {
+    error: {
+      code: error.code,
+      message: error.message,
+      ...(hint !== undefined && { hint }),
+      ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
+      ...facts,
+    },
+  };
+}
+
+/** One `invalid_input` from everything a schema found, unknown names answered with the known ones. */
+export function invalidInput(tool: string, schema: z.ZodObject, issues: readonly z.core.$ZodIssue[]): ToolError {
+  const known = Object.keys(schema.shape).join(', ');
+  const sentences = issues.map((issue) => {
+    const at = issue.path.join('.');
+    if (issue.code === 'unrecognized_keys') {
+      const where = at === '' ? '' : ` in ${at}`;
+      return `unknown argument ${issue.keys.map((key) => `"${key.slice(0, 64)}"`).join(', ')}${where}`;
+    }
+    if (issue.code === 'invalid_type' && issue.input === undefined) return `"${at}" is missing`;
+    return at === '' ? issue.message : `"${at}": ${issue.message}`;
+  });
+  return new ToolError('invalid_input', `${tool} was called with invalid arguments: ${sentences.join('; ')}.`, {
+    hint: `The arguments of ${tool} are: ${known}.`,
+  });
+}

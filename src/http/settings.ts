@@ -1,0 +1,42 @@
+import { setting, type SettingsOf } from '../core/setting.ts';
+
+export const serverSettings = {
+  secret: setting.requiredSecret({
+    env: 'MCP_SECRET',
+    meaning: 'Shared secret the client sends with every request; 64 hex characters are suggested.',
+  }),
+  port: setting.integer({ env: 'PORT', default: 3000, min: 1, max: 65535, meaning: 'Listening port.' }),
+  host: setting.string({
+    env: 'LISTEN_HOST',
+    default: '0.0.0.0',
+    pattern: /^[0-9A-Za-z.:-]+$/,
+    expected: 'an address to listen on',
+    meaning: 'Listening address; plain HTTP, so anything but loopback belongs behind the reverse proxy.',
+  }),
+  publicHost: setting.string({
+    env: 'PUBLIC_HOST',
+    default: 'localhost',
+    pattern: /^[A-Za-z0-9.-]+$/,
+    expected: 'a hostname, without scheme, port or path',
+    example: 'mcp.example.org',
+    meaning: 'Public hostname; Caddy gets a certificate for it, and its own pages may call the server.',
+  }),
+  allowedOrigins: setting.list({
+    env: 'ALLOWED_ORIGINS',
+    default: [],
+    pattern: /^https?:\/\/[^/\s]+$/,
+    expected: 'a comma-separated list of origins (scheme://host[:port])',
+    example: 'https://inspector.example.org',
+    meaning: 'Web origins, besides the public host, whose pages may call the server.',
+  }),
+  trustedProxies: setting.list({
+    env: 'TRUSTED_PROXIES',
+    default: [],
+    pattern: /^[A-Za-z0-9.:/_-]+$/,
+    expected: 'a comma-separated list of addresses, CIDR ranges or host names',
+    example: 'caddy,10.0.0.0/8',
+    meaning: 'Reverse proxies whose X-Forwarded-For names the client; from any other peer it is ignored.',
+  }),
+};
+
+export type ServerSettings = SettingsOf<typeof serverSettings>;
