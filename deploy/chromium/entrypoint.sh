@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Chromium and the relay to its debugging port, as one: when either ends, the container ends, and the restart
+# policy brings both back. Arguments are passed on to Chromium.
+set -euo pipefail
+
+# Only fatal messages are logged: the others repeat what pages print to their consoles.
+# Chromium listens on its own loopback only, whatever it is told, so a relay has to carry 9222 out of here.
+/usr/lib/chromium/chromium-headless-shell \
+  --remote-debugging-port=9223 \
+  --user-data-dir=/tmp/profile \
+  --no-first-run \
+  --disable-gpu \
+  --enable-logging=stderr --log-level=3 \
+  --disable-background-networking \
+  --disable-component-update \
+  --disable-sync \
+  --disable-quic \
+  --force-webrtc-ip-handling-policy=disable_non_proxied_udp \
+  "$@" &
+
+socat TCP-LISTEN:9222,fork,reuseaddr,max-children=64 TCP:127.0.0.1:9223 &
+
+status=0
+wait -n || status=$?
+echo "a process ended with status $status; stopping so that both start afresh" >&2
+exit 1
