@@ -50,9 +50,7 @@ export function loadConfig(env: Environment, yamlText?: string, yamlName = 'serv
       missing.push(setting.env);
       continue;
     }
-    const value = given
-      ? fromEnvironment(setting, text, faults)
-      : fromFile(setting, yaml, yamlName, faults);
+    const value = given ? fromEnvironment(setting, text, faults) : fromFile(setting, yaml, yamlName, faults);
     (groups[group] as Record<string, unknown>)[name] = value;
     if (setting.secret && typeof value === 'string' && value !== '') secrets.set(setting.env, value);
   }

@@ -6,7 +6,7 @@ import type { Decision } from '../core/decision.ts';
 import { ToolError, messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Tool } from '../core/tool.ts';
-import { createConcurrencyLimit, withDeadline } from './limits.ts';
+import { createCallRegister, withDeadline } from './limits.ts';
 import { redactValue } from './redact.ts';
 import { type CallResult, callResult, errorValue, invalidInput } from './result.ts';
 
@@ -28,6 +28,8 @@ export interface Gate {
   call(request: CallRequest): Promise<CallResult>;
   /** Records a tools/call that the protocol layer turned away before it reached the gate. */
   recordRejected(client: AuditClient, params: unknown, reason: string): Promise<void>;
+  /** Refuses new calls, waits at most `graceMs` for those under way, then aborts the rest and waits for them. */
+  settle(graceMs: number): Promise<void>;
 }
 
 export class UnknownToolError extends Error {
@@ -52,7 +54,7 @@ type Event = Omit<AuditRecord, 'time' | 'id' | 'client'>;
 
 export function createGate({ tools, audit, redact, log }: GateParts): Gate {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const limit = createConcurrencyLimit(MOST_CALLS);
+  const calls = createCallRegister(MOST_CALLS);
 
   async function refused(call: Call, event: Event, result: CallResult): Promise<CallResult> {
     return record(call, 'durable', { ...event, event: 'refused' }, () => sized(result));
@@ -90,10 +92,11 @@ export function createGate({ tools, audit, redact, log }: GateParts): Gate {
   }
 
   async function run(call: Call, tool: Tool, input: unknown, decision: Decision): Promise<CallResult> {
-    let leave: (() => void) | undefined;
+    let entry: { stop: AbortController; leave: () => void } | undefined;
     try {
-      leave = limit.enter();
-      const { value, extra } = await withDeadline(tool.deadlineMs(input), call.request.signal, (signal) =>
+      entry = calls.enter();
+      const signals = [call.request.signal, entry.stop.signal];
+      const { value, extra } = await withDeadline(tool.deadlineMs(input), signals, (signal) =>
         tool.run(input, {
           id: call.id,
           signal,
@@ -110,7 +113,7 @@ export function createGate({ tools, audit, redact, log }: GateParts): Gate {
       }
       return sized(callResult(errorValue(failure), true));
     } finally {
-      leave?.();
+      entry?.leave();
     }
   }
 
@@ -202,6 +205,8 @@ export function createGate({ tools, audit, redact, log }: GateParts): Gate {
         outcome: 'error',
       });
     },
+
+    settle: (graceMs) => calls.settle(graceMs),
   };
 }
 

@@ -24,7 +24,10 @@ export function createRedactor(secrets: ReadonlyMap<string, string>): (text: str
   if (names.size === 0) return (text) => text;
   // Longest first: a secret that contains another one must go as a whole.
   const forms = [...names.keys()].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g');
+  const pattern = new RegExp(
+    forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'),
+    'g',
+  );
   return (text) => text.replace(pattern, (form) => `[redacted ${names.get(form)}]`);
 }
 

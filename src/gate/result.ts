@@ -38,7 +38,11 @@ export function errorValue(error: ToolError): Record<string, unknown> {
 }
 
 /** One `invalid_input` from everything a schema found, unknown names answered with the known ones. */
-export function invalidInput(tool: string, schema: z.ZodObject, issues: readonly z.core.$ZodIssue[]): ToolError {
+export function invalidInput(
+  tool: string,
+  schema: z.ZodObject,
+  issues: readonly z.core.$ZodIssue[],
+): ToolError {
   const known = Object.keys(schema.shape).join(', ');
   const sentences = issues.map((issue) => {
     const at = issue.path.join('.');
@@ -49,7 +53,11 @@ export function invalidInput(tool: string, schema: z.ZodObject, issues: readonly
     if (issue.code === 'invalid_type' && issue.input === undefined) return `"${at}" is missing`;
     return at === '' ? issue.message : `"${at}": ${issue.message}`;
   });
-  return new ToolError('invalid_input', `${tool} was called with invalid arguments: ${sentences.join('; ')}.`, {
-    hint: `The arguments of ${tool} are: ${known}.`,
-  });
+  return new ToolError(
+    'invalid_input',
+    `${tool} was called with invalid arguments: ${sentences.join('; ')}.`,
+    {
+      hint: `The arguments of ${tool} are: ${known}.`,
+    },
+  );
 }

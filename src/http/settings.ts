@@ -37,6 +37,19 @@ export const serverSettings = {
     example: 'caddy,10.0.0.0/8',
     meaning: 'Reverse proxies whose X-Forwarded-For names the client; from any other peer it is ignored.',
   }),
+  runAs: setting.string({
+    env: 'RUN_AS',
+    default: '',
+    pattern: /^([1-9]\d*:[1-9]\d*)?$/,
+    expected: 'uid:gid, both numbers above 0',
+    example: '10001:10001',
+    meaning: 'Who a server started as root becomes once it has read the SSH key; the image sets it.',
+  }),
+  configPath: setting.string({
+    env: 'SERVICE_CONFIG_PATH',
+    default: './service.config.yaml',
+    meaning: 'The YAML file; when there is none, the defaults and the environment count.',
+  }),
 };
 
 export type ServerSettings = SettingsOf<typeof serverSettings>;

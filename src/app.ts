@@ -1,0 +1,64 @@
+import { noAudit, openAuditLog } from './audit/log.ts';
+import { createCodeHostCheck } from './codehost/check.ts';
+import type { Config } from './config/schema.ts';
+import type { Log } from './core/log.ts';
+import { createGate } from './gate/call.ts';
+import { createHealth } from './http/health.ts';
+import { createRouter } from './http/router.ts';
+import { createMcpEndpoint } from './mcp/handler.ts';
+import { createMesh } from './mesh/client.ts';
+import { createBrowserCheck } from './tools/browser/check.ts';
+import { createTools } from './tools/index.ts';
+
+export interface AppParts {
+  config: Config;
+  /** The text of the SSH key, undefined where there is none. */
+  privateKey: string | undefined;
+  redact: (text: string) => string;
+  log: Log;
+}
+
+export interface App {
+  fetch: ReturnType<typeof createRouter>['fetch'];
+  /** Waits until no call is under way, at most `graceMs`, then ends those that are. */
+  settle(graceMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Puts the parts together. @throws ToolError when the audit log cannot be opened */
+export async function createApp({ config, privateKey, redact, log }: AppParts): Promise<App> {
+  const audit = config.audit.enabled ? await openAuditLog(config.audit.path, redact) : noAudit;
+  const mesh = createMesh(config.mesh);
+  const tools = createTools({ settings: config, mesh, privateKey, log });
+  const gate = createGate({ tools, audit, redact, log });
+  const mcp = createMcpEndpoint(tools, gate, log);
+  const health = createHealth(() => config.ssh.dryRun, {
+    mesh: async (signal) => {
+      const devices = await mesh.devices(signal);
+      return `${devices.filter(({ online }) => online).length} of ${devices.length} devices online`;
+    },
+    code_host: createCodeHostCheck(config.codeHost),
+    ssh_key: async () => {
+      if (privateKey === undefined)
+        throw new Error('no key: only devices with the SSH method "none" can be reached');
+      return 'loaded';
+    },
+    browser: createBrowserCheck(config.browser),
+    audit: async () => {
+      const { ok, detail } = audit.state();
+      if (!ok) throw new Error(detail);
+      return detail;
+    },
+  });
+  const router = createRouter({ settings: config.server, mcp, health, log });
+
+  return {
+    fetch: router.fetch,
+    settle: (graceMs) => gate.settle(graceMs),
+    async close() {
+      await mcp.close();
+      await Promise.all(tools.map((tool) => tool.close()));
+      await audit.close();
+    },
+  };
+}

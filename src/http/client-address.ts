@@ -1,0 +1,48 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+
+/** How long a proxy's resolved name is believed: a container that is recreated gets another address. */
+const NAME_TTL_MS = 30_000;
+
+/**
+ * Makes the function that tells a client's address. X-Forwarded-For counts only when the peer is a trusted
+ * proxy, and then its last entry, which that proxy wrote itself.
+ * @param trusted addresses, CIDR ranges and host names
+ */
+export function createClientAddress(
+  trusted: readonly string[],
+): (peer: string | undefined, forwardedFor: string | null) => Promise<string> {
+  const ranges = new BlockList();
+  const names: string[] = [];
+  for (const entry of trusted) {
+    const [address = '', prefix] = entry.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (isIP(address) === 0) names.push(entry);
+    else if (prefix === undefined) ranges.addAddress(address, family);
+    else ranges.addSubnet(address, Number(prefix), family);
+  }
+
+  let resolved = new Set<string>();
+  let resolvedAt = Number.NEGATIVE_INFINITY;
+  async function isTrusted(peer: string): Promise<boolean> {
+    if (ranges.check(peer, isIP(peer) === 6 ? 'ipv6' : 'ipv4')) return true;
+    if (names.length === 0) return false;
+    if (performance.now() - resolvedAt > NAME_TTL_MS) {
+      resolvedAt = performance.now();
+      const answers = await Promise.allSettled(names.map((name) => lookup(name, { all: true })));
+      resolved = new Set(
+        answers.flatMap((answer) =>
+          answer.status === 'fulfilled' ? answer.value.map(({ address }) => address) : [],
+        ),
+      );
+    }
+    return resolved.has(peer);
+  }
+
+  return async (peer, forwardedFor) => {
+    const own = (peer ?? 'unknown').replace(/^::ffff:/, '');
+    const last = forwardedFor?.split(',').at(-1)?.trim();
+    if (last === undefined || isIP(last) === 0 || isIP(own) === 0) return own;
+    return (await isTrusted(own)) ? last : own;
+  };
+}

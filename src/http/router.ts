@@ -1,0 +1,124 @@
+import type { HttpBindings } from '@hono/node-server';
+import { isJsonContentType } from '@modelcontextprotocol/server';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { cors } from 'hono/cors';
+
+import { messageOf } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { jsonRpcError } from '../mcp/answers.ts';
+import type { McpEndpoint } from '../mcp/handler.ts';
+import { createAuthenticator } from './auth.ts';
+import { createClientAddress } from './client-address.ts';
+import type { Health } from './health.ts';
+import type { ServerSettings } from './settings.ts';
+
+export interface RouterParts {
+  settings: ServerSettings;
+  mcp: McpEndpoint;
+  health: Health;
+  log: Log;
+}
+
+type Env = { Bindings: HttpBindings };
+
+const LARGEST_BODY = 4 * 1024 * 1024;
+
+/**
+ * The request's way in: origin → credentials → method → body limit → MCP. Nothing of the body is read before
+ * the credentials are right. Every other path is a plain 404 that asks for none, because a client that is
+ * challenged on `/.well-known/*` starts an OAuth flow that does not exist here.
+ */
+export function createRouter({ settings, mcp, health, log }: RouterParts): Hono<Env> {
+  const app = new Hono<Env>();
+  const authenticated = createAuthenticator(settings.secret);
+  const addressOf = createClientAddress(settings.trustedProxies);
+
+  const refuse401: MiddlewareHandler = async (c, next) => {
+    if (authenticated(c.req.raw)) return next();
+    // No WWW-Authenticate: it would send clients looking for an authorization server.
+    return c.json(
+      {
+        error: 'unauthorized',
+        message:
+          'Send the shared secret as ?token=, as "Authorization: Bearer" or as x-api-key; exactly one of them, and exactly MCP_SECRET.',
+      },
+      401,
+    );
+  };
+
+  for (const path of ['/mcp', '/health']) {
+    app.use(path, refuseForeignOrigin(settings));
+    if (settings.allowedOrigins.length > 0) app.use(path, cors({ origin: [...settings.allowedOrigins] }));
+    app.use(path, refuse401);
+  }
+
+  app.get('/health', async (c) =>
+    c.json(c.req.query('verbose') === '1' ? await health.verbose() : health.brief()),
+  );
+  app.all('/health', (c) => methodNotAllowed(c, 'GET'));
+
+  app.post('/mcp', bodyLimit({ maxSize: LARGEST_BODY, onError: tooLarge }), async (c) => {
+    if (!isJsonContentType(c.req.header('content-type'))) {
+      return jsonRpcError(
+        415,
+        -32000,
+        'Unsupported Media Type: Content-Type must be application/json.',
+        null,
+      );
+    }
+    let body: unknown;
+    try {
+      body = JSON.parse(await c.req.text());
+    } catch (error) {
+      return jsonRpcError(400, -32700, `Parse error: ${messageOf(error)}`, null);
+    }
+    const ip = await addressOf(c.env.incoming.socket.remoteAddress, c.req.header('x-forwarded-for') ?? null);
+    const name = c.req.header('user-agent')?.slice(0, 120) ?? 'unknown';
+    const response = await mcp.handle(c.req.raw, body, { name, ip });
+    if (response.headers.get('content-type') === 'text/event-stream') {
+      response.headers.set('x-accel-buffering', 'no');
+    }
+    return response;
+  });
+  app.all('/mcp', (c) => methodNotAllowed(c, 'POST'));
+
+  app.notFound((c) => c.json({ error: 'not_found', message: 'There is nothing here.' }, 404));
+  app.onError((error, c) => {
+    log.error('request failed', { path: c.req.path, reason: messageOf(error), stack: error.stack });
+    return jsonRpcError(500, -32603, 'Internal error; the server’s log has the details.', null);
+  });
+  return app;
+}
+
+/** A page of a foreign site must not call the server with a visitor's browser (DNS rebinding included). */
+function refuseForeignOrigin({ publicHost, allowedOrigins }: ServerSettings): MiddlewareHandler {
+  return async (c, next) => {
+    const origin = c.req.header('origin');
+    if (origin === undefined || allowedOrigins.includes(origin) || isOwn(origin, publicHost)) return next();
+    return c.json(
+      {
+        error: 'forbidden',
+        message: 'This Origin may not call the server; the operator can name it in ALLOWED_ORIGINS.',
+      },
+      403,
+    );
+  };
+}
+
+/** The public host's own origin, whatever port Caddy publishes. */
+function isOwn(origin: string, publicHost: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  return protocol === 'https:' && hostname === publicHost.toLowerCase();
+}
+
+function methodNotAllowed(c: Context, allow: string): Response {
+  return c.json({ error: 'method_not_allowed', message: `Only ${allow} is served here.` }, 405, {
+    Allow: allow,
+  });
+}
+
+function tooLarge(): Response {
+  return jsonRpcError(413, -32000, `The body is larger than ${LARGEST_BODY} bytes.`, null);
+}

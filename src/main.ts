@@ -1,0 +1,82 @@
+#!/usr/bin/env node
+/**
+ * The only file that reads the environment and the arguments, handles signals and ends the process. It reads the
+ * SSH key and gives up root first, and only then loads the rest.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+
+import { dropPrivileges, readKeyFile } from './cli/privileges.ts';
+
+const USAGE = `Usage: remote-tool-server [command]
+
+Commands:
+  serve    start the server (the default)
+  health   ask the running server whether it is well; exit 0 or 1
+
+Options:
+  --version, --help
+`;
+
+async function serve(): Promise<void> {
+  const key = readKeyFile(process.env['SSH_KEY_PATH'] || '/root/.ssh/service-key');
+  const { warning } = dropPrivileges(process.env['RUN_AS']);
+
+  const { startServer, StartError } = await import('./cli/serve.ts');
+  const yamlPath = process.env['SERVICE_CONFIG_PATH'] || './service.config.yaml';
+  try {
+    const server = await startServer({
+      env: process.env,
+      ...(existsSync(yamlPath) && { yaml: { name: yamlPath, text: readFileSync(yamlPath, 'utf8') } }),
+      key,
+      warnings: warning === undefined ? [] : [warning],
+      write: (text) => process.stderr.write(text),
+      announce: (text) => process.stdout.write(text),
+    });
+    let stopping = false;
+    const stop = () => {
+      // A second signal means now.
+      if (stopping) process.exit(130);
+      stopping = true;
+      server.stop().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      );
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+async function main(): Promise<void> {
+  // Without containers the settings come from a file beside the server; the real environment wins over it.
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  const command = process.argv[2] ?? 'serve';
+  switch (command) {
+    case 'serve':
+      return serve();
+    case 'health': {
+      const { askHealth } = await import('./cli/health.ts');
+      const answer = await askHealth(process.env);
+      process.stdout.write(`${answer.message}\n`);
+      process.exitCode = answer.ok ? 0 : 1;
+      return;
+    }
+    case '--version': {
+      const { VERSION } = await import('./core/version.ts');
+      process.stdout.write(`${VERSION}\n`);
+      return;
+    }
+    case '--help':
+      process.stdout.write(USAGE);
+      return;
+    default:
+      process.stderr.write(`Unknown command: ${command}\n\n${USAGE}`);
+      process.exitCode = 2;
+  }
+}
+
+await main();

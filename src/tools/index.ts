@@ -1,0 +1,38 @@
+import type { Log } from '../core/log.ts';
+import type { Tool } from '../core/tool.ts';
+import type { Mesh } from '../mesh/device.ts';
+import type { BrowserSettings } from './browser/settings.ts';
+import { createBrowser } from './browser/tool.ts';
+import { createCodeSearch } from './code-search/tool.ts';
+import type { FetchSettings } from './fetch-external/settings.ts';
+import { createFetchExternal } from './fetch-external/tool.ts';
+import { createMeshStatus } from './mesh-status/tool.ts';
+import type { SnippetSettings } from './snippet-kb/settings.ts';
+import { createSnippetKb } from './snippet-kb/tool.ts';
+import type { SshSettings } from './ssh-exec/settings.ts';
+import { createSshExec } from './ssh-exec/tool.ts';
+
+export interface ToolParts {
+  settings: {
+    ssh: SshSettings;
+    fetch: FetchSettings;
+    snippets: SnippetSettings;
+    browser: BrowserSettings;
+  };
+  mesh: Mesh;
+  /** The text of the SSH key, undefined where there is none. */
+  privateKey: string | undefined;
+  log: Log;
+}
+
+/** The catalogue, in the order of tools/list: one line a tool. */
+export function createTools({ settings, mesh, privateKey, log }: ToolParts): Tool[] {
+  return [
+    createSshExec({ settings: settings.ssh, mesh, privateKey, log }),
+    createMeshStatus(mesh),
+    createFetchExternal(settings.fetch),
+    createCodeSearch(),
+    createSnippetKb(settings.snippets),
+    createBrowser(settings.browser),
+  ];
+}
