@@ -27,7 +27,11 @@ function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => {
-      if (io === 'output') delete jsonSchema.additionalProperties;
+      if (io === 'output') {
+        // Clients need types to check an answer, not promises about which fields are always there.
+        delete jsonSchema.additionalProperties;
+        delete jsonSchema.required;
+      }
       // zod spells out JavaScript's integer range, which no reader needs.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
