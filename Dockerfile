@@ -9,7 +9,7 @@ FROM ${NODE_IMAGE} AS toolchain
 RUN --mount=type=cache,target=/var/cache/apt,sharing=locked \
     --mount=type=cache,target=/var/lib/apt,sharing=locked \
     apt-get update && apt-get install -y --no-install-recommends python3 make g++
-ENV npm_config_nodedir=/usr/local npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
+ENV npm_package_config_node_gyp_nodedir=/usr/local npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 WORKDIR /app
 COPY package.json package-lock.json ./
 
@@ -24,6 +24,7 @@ RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev
 # Without its native parts ssh2 falls back to JavaScript without a word, so ask. Then drop what only the
 # compiler needed.
 RUN node -e 'require("ssh2/lib/protocol/crypto/build/Release/sshcrypto.node"); require("cpu-features")()' \
+  && find node_modules -type d -name obj.target -prune -exec rm -rf {} + \
   && find node_modules -path '*/build/*' -type f ! -name '*.node' -delete \
   && find node_modules -path '*/build/*' -type d -empty -delete \
   && rm -rf node_modules/cpu-features/deps node_modules/nan node_modules/buildcheck
@@ -64,10 +65,9 @@ WORKDIR /app
 COPY --from=production /app/node_modules ./node_modules
 COPY package.json ./
 COPY --from=build /app/dist ./dist
-RUN printf '#!/bin/sh\nexec node /app/dist/main.js "$@"\n' >/usr/local/bin/remote-tool-server \
-  && chmod 755 /usr/local/bin/remote-tool-server
-# io_uring has to be off for Node to give up root, see src/main.ts.
-ENV NODE_ENV=production HOME=/home/service UV_USE_IO_URING=0
+RUN ln -s /app/dist/main.js /usr/local/bin/remote-tool-server
+# RUN_AS is whom the server becomes; io_uring has to be off for Node to become anyone.
+ENV NODE_ENV=production HOME=/home/service RUN_AS=10001:10001 UV_USE_IO_URING=0
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["node", "dist/main.js", "health"]
@@ -125,6 +125,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["htt
 
 FROM ${NODE_IMAGE} AS demo-apis
 WORKDIR /app
+COPY --from=production /app/node_modules ./node_modules
 COPY package.json ./
 COPY test/standins ./test/standins
 USER node

@@ -4,7 +4,13 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const { CHECK_HOST: host, CHECK_PORT: port, CHECK_CA: caFile, CHECK_DEMO: demo, MCP_SECRET: secret } = process.env;
+const {
+  CHECK_HOST: host,
+  CHECK_PORT: port,
+  CHECK_CA: caFile,
+  CHECK_DEMO: demo,
+  MCP_SECRET: secret,
+} = process.env;
 const SIX_TOOLS = ['ssh_exec', 'mesh_status', 'fetch_external', 'code_search', 'snippet_kb', 'browser'];
 // A certificate for a new host name takes its authority a little while.
 const PATIENCE_MS = 90_000;
@@ -30,7 +36,9 @@ function post(method, params) {
         const chunks = [];
         response.on('data', (chunk) => chunks.push(chunk));
         response.on('error', reject);
-        response.on('end', () => resolve({ status: response.statusCode, body: Buffer.concat(chunks).toString() }));
+        response.on('end', () =>
+          resolve({ status: response.statusCode, body: Buffer.concat(chunks).toString() }),
+        );
       },
     );
     outgoing.on('timeout', () => outgoing.destroy(new Error('no answer within 30 s')));
@@ -41,7 +49,8 @@ function post(method, params) {
 
 async function result(method, params) {
   const answer = await post(method, params);
-  if (answer.status !== 200) throw new Error(`HTTP ${answer.status} for ${method}: ${answer.body.slice(0, 300)}`);
+  if (answer.status !== 200)
+    throw new Error(`HTTP ${answer.status} for ${method}: ${answer.body.slice(0, 300)}`);
   const message = JSON.parse(answer.body);
   if (message.error) throw new Error(`${method}: ${message.error.message}`);
   return message.result;
@@ -86,7 +95,10 @@ async function checkMesh() {
 }
 
 async function checkSsh() {
-  const { exit_code: code, stdout } = await call('ssh_exec', { device: 'web-1', command: 'hostname; uname -a' });
+  const { exit_code: code, stdout } = await call('ssh_exec', {
+    device: 'web-1',
+    command: 'hostname; uname -a',
+  });
   if (code !== 0) throw new Error(`ssh_exec on web-1 ended with ${code}`);
   console.log('    ssh_exec on web-1, `hostname; uname -a`:');
   for (const line of stdout.trimEnd().split('\n')) console.log(`      ${line}`);
