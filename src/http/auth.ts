@@ -11,23 +11,21 @@ export function createAuthenticator(secret: string): (request: Request) => boole
   // Digests have one length, so the comparison tells nothing of the secret's.
   const expected = sha256(secret);
   return (request) => {
-    const [credential, ...others] = credentialsOf(request);
-    if (credential === undefined || others.length > 0) return false;
-    return timingSafeEqual(sha256(credential), expected);
+    const credential = credentialOf(request);
+    return credential !== undefined && timingSafeEqual(sha256(credential), expected);
   };
 }
 
-function credentialsOf(request: Request): Set<string> {
-  const found = new Set<string>();
-  const query = request.url.indexOf('?');
-  if (query !== -1) {
-    for (const token of new URLSearchParams(request.url.slice(query)).getAll('token')) found.add(token);
-  }
-  const authorization = request.headers.get('authorization');
-  // Another scheme is a credential too, and not ours: it must not pass beside a right token unnoticed.
-  if (authorization !== null)
-    found.add(/^bearer /i.test(authorization) ? authorization.slice(7) : authorization);
-  const apiKey = request.headers.get('x-api-key');
+/** The one credential of a request; undefined where there is none, more than one, or one of another kind. */
+function credentialOf({ url, headers }: Request): string | undefined {
+  const found = new Set(new URL(url).searchParams.getAll('token'));
+  const apiKey = headers.get('x-api-key');
   if (apiKey !== null) found.add(apiKey);
-  return found;
+  const authorization = headers.get('authorization');
+  if (authorization !== null) {
+    const bearer = /^bearer (?<token>.+)$/i.exec(authorization)?.groups?.['token'];
+    if (bearer === undefined) return undefined;
+    found.add(bearer);
+  }
+  return found.size === 1 ? [...found][0] : undefined;
 }
