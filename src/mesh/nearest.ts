@@ -21,16 +21,18 @@ export function nearest(asked: string, names: readonly string[]): string[] {
   return ranked.slice(0, MOST).map(({ name }) => name);
 }
 
-/** Levenshtein: how many letters to insert, delete or replace. */
+/** How many letters to insert, delete or replace; two neighbours that changed places count as one. */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {
     const row = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(replaced, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (before[j - 2] ?? 0) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
     }
-    previous = row;
+    [before, previous] = [previous, row];
   }
   return previous[b.length] ?? 0;
 }
