@@ -15,6 +15,7 @@ const SIX_TOOLS = ['ssh_exec', 'mesh_status', 'fetch_external', 'code_search', '
 // A certificate for a new host name takes its authority a little while.
 const PATIENCE_MS = 90_000;
 
+const ca = caFile ? readFileSync(caFile) : undefined;
 let calls = 0;
 
 function post(method, params) {
@@ -29,7 +30,7 @@ function post(method, params) {
         path: `/mcp?token=${encodeURIComponent(secret)}`,
         method: 'POST',
         headers: { host, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-        ...(caFile && { ca: readFileSync(caFile) }),
+        ca,
         timeout: 30_000,
       },
       (response) => {

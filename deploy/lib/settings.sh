@@ -58,7 +58,11 @@ complete_env() {
 # The key that the server logs in with. Made here where there is none, so that there is one to authorise.
 ensure_ssh_key() {
   local key=$1 comment=$2
-  [ ! -f "$key" ] || return 0
+  if [ -f "$key" ]; then
+    # The mount is read-only, so the server cannot mend this itself.
+    [ -z "$(find "$key" -perm /077)" ] || { note "others could read $key: chmod 600" && chmod 600 "$key"; }
+    return 0
+  fi
   mkdir -p "$(dirname "$key")"
   have ssh-keygen || apt_install openssh-client
   ssh-keygen -q -t ed25519 -N '' -C "$comment" -f "$key"

@@ -32,6 +32,8 @@ fetch_root_certificate() {
     [ "$tries" -le 20 ] || die "Caddy made no certificate authority for localhost" "docker compose --env-file $ENV_FILE logs caddy"
     sleep 0.5
   done
+  # Caddy keeps it to itself, but it is public: whoever connects has to be able to read it.
+  chmod 644 "$ROOT_CERTIFICATE"
 }
 
 self_check() {
@@ -79,6 +81,7 @@ summary() {
                  {"mcpServers": {"remote-tools": {"type": "http", "url": "$url/mcp?token=$secret"}}}
 
   Logs:    docker compose --env-file $ENV_FILE logs -f
+  Audit:   docker compose --env-file $ENV_FILE exec --user service server tail -f /data/audit/service-audit.log
   Update:  git pull && ./deploy/up$([ "$DEMO" = false ] || echo ' --demo')
   Stop:    $(down_command)
   Remove:  $(down_command) --volumes
