@@ -23,32 +23,36 @@ async function serve(): Promise<void> {
 
   const { startServer, StartError } = await import('./cli/serve.ts');
   const yamlPath = process.env['SERVICE_CONFIG_PATH'] || './service.config.yaml';
-  try {
-    const server = await startServer({
-      env: process.env,
-      ...(existsSync(yamlPath) && { yaml: { name: yamlPath, text: readFileSync(yamlPath, 'utf8') } }),
-      key,
-      warnings: warning === undefined ? [] : [warning],
-      write: (text) => process.stderr.write(text),
-      announce: (text) => process.stdout.write(text),
-    });
-    let stopping = false;
-    const stop = () => {
-      // A second signal means now.
-      if (stopping) process.exit(130);
-      stopping = true;
-      server.stop().then(
+  const starting = startServer({
+    env: process.env,
+    ...(existsSync(yamlPath) && { yaml: { name: yamlPath, text: readFileSync(yamlPath, 'utf8') } }),
+    key,
+    warnings: warning === undefined ? [] : [warning],
+    write: (text) => process.stderr.write(text),
+    announce: (text) => process.stdout.write(text),
+  });
+
+  // Handled from before the server announces itself: whoever reads that may send a signal at once.
+  let stopping = false;
+  const stop = () => {
+    // A second signal means now.
+    if (stopping) process.exit(130);
+    stopping = true;
+    starting
+      .then((server) => server.stop())
+      .then(
         () => process.exit(0),
         () => process.exit(1),
       );
-    };
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
-  } catch (error) {
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+
+  await starting.catch((error: unknown) => {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
-  }
+  });
 }
 
 async function main(): Promise<void> {
