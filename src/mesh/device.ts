@@ -20,16 +20,19 @@ export interface Device {
 
 /** The management API of a mesh network. */
 export interface Mesh {
-  /** What the answers call the network. */
+  /** What the answers call the network: MESH_NETWORK, or the DNS suffix its devices share once they were read. */
   readonly network: string;
   /**
    * All devices. Answers from a cache of a few seconds.
-   * @throws ToolError `auth_failed`, `missing_scope`, `rate_limited`, `timeout`, `upstream_error`
+   * @throws ToolError `auth_failed`, `missing_scope`, `not_found` (the network), `rate_limited`, `timeout`,
+   *   `connection_refused`, `too_large`, `upstream_error`; `cancelled` or the signal's own ToolError
    */
   devices(signal: AbortSignal): Promise<Device[]>;
   /**
-   * The one device of that name, DNS name or mesh address; letters' case is ignored.
-   * @throws ToolError `device_not_found` (nearest names in the hint), `invalid_input` when ambiguous
+   * The one device of that name, DNS name or mesh address; letters' case is ignored. While the API is out, from
+   * a list up to a minute old: `online` may then be as old.
+   * @throws ToolError `device_not_found` (nearest names in the hint), `invalid_input` when ambiguous, and what
+   *   `devices` throws
    */
   device(name: string, signal: AbortSignal): Promise<Device>;
 }

@@ -93,7 +93,7 @@ function ambiguous(asked: string, candidates: Device[]): ToolError {
 
 function notFound(asked: string, devices: Device[]): ToolError {
   const similar = nearest(
-    clip(asked),
+    asked,
     devices.map(({ name }) => name),
   );
   const guess = similar.length > 0 ? `Did you mean ${similar.join(', ')}? ` : '';

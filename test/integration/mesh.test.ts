@@ -139,6 +139,7 @@ test('a token that was revoked early is replaced by the next call', async () => 
   control.fail('mesh', { status: 401 });
   expect((await failureOf(mesh.devices(anyone))).code).toBe('auth_failed');
   expect(await mesh.devices(anyone)).toHaveLength(2);
+  expect(asked().filter((request) => request.startsWith('POST'))).toHaveLength(2);
 });
 
 test('an OAuth client’s secret that is not accepted', async () => {
