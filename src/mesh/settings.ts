@@ -1,6 +1,6 @@
 import { setting, type SettingsOf } from '../core/setting.ts';
 
-export const MESH_PROVIDERS = ['tailscale', 'headscale', 'netbird'] as const;
+const MESH_PROVIDERS = ['tailscale', 'headscale', 'netbird'] as const;
 
 export const meshSettings = {
   apiKey: setting.requiredSecret({

@@ -27,7 +27,7 @@ export interface Fault {
   cut?: boolean;
 }
 
-export interface SeenRequest {
+interface SeenRequest {
   api: string;
   method: string;
   /** Path with its query. */

@@ -17,7 +17,7 @@ export interface StandinDevice {
 }
 
 /** Said in every name that the stand-in makes up, so that nobody takes it for a real network. */
-export const DEMO_DOMAIN = 'demo-mesh.ts.net';
+const DEMO_DOMAIN = 'demo-mesh.ts.net';
 
 const CREATED = '2026-01-15T09:30:00Z';
 const LAST_SEEN = '2026-11-01T08:00:00Z';
