@@ -69,7 +69,9 @@ async function call(name, args) {
 
 async function untilReachable() {
   const deadline = Date.now() + PATIENCE_MS;
-  for (;;) {
+  for (let tries = 1; ; tries++) {
+    if (tries === 4)
+      console.log(`    waiting for Caddy to have a certificate for ${host} and to reach the server`);
     try {
       const answer = await post('ping');
       if (answer.status !== 502) return;

@@ -7,14 +7,14 @@ env_value() {
   sed -n "s/^[[:space:]]*$2=//p" "$1" | tail -n 1
 }
 
-# env_fill FILE NAME VALUE: gives a name a value where it has none yet.
+# env_fill FILE NAME VALUE: gives a name a value where it has none yet, in the place of its empty or commented line.
 env_fill() {
   local file=$1 name=$2 value=$3 filled
   [ -z "$(env_value "$file" "$name")" ] || return 0
   filled=$(mktemp "$file.XXXXXX")
   # The value comes by the environment: awk would take backslashes in an assignment for escapes.
   NEW_LINE="$name=$value" awk -v name="$name" '
-    !done && $0 ~ "^[[:space:]]*#?[[:space:]]*" name "=[[:space:]]*$" { print ENVIRON["NEW_LINE"]; done = 1; next }
+    !done && $0 ~ "^([[:space:]]*" name "=[[:space:]]*|#" name "=.*)$" { print ENVIRON["NEW_LINE"]; done = 1; next }
     { print }
     END { if (!done) print ENVIRON["NEW_LINE"] }
   ' "$file" >"$filled"
