@@ -1,0 +1,181 @@
+import { posix } from 'node:path';
+
+import { type Token, type Word, shellTokens } from './shell-words.ts';
+
+/** Levels of quoting that are followed into commands that shells are given to run. */
+const DEEPEST = 5;
+/** Programs that run text as a shell command, so that quoted words and stdin have to be read as commands. */
+const SHELLS = new Set(
+  'sh bash dash ash ksh mksh zsh fish csh tcsh busybox eval trap su ssh watch'.split(' '),
+);
+const CHANGES_DIRECTORY = new Set(['cd', 'chdir', 'pushd']);
+/** Words after which another command begins. */
+const PREFIXES = new Set(
+  'do then else elif if while until ! { time command builtin exec eval nohup env sudo'.split(' '),
+);
+const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/;
+const URL_ELSEWHERE = /\b(?:https?|wss?|ftp|ssh|git):\/\/[^\s'"]*/gi;
+/** ASCII that ends a path inside a word: `if=/x`, `host:/x`, `@/x`, `open('/x')`. */
+const SEPARATORS = /[\s!-,:-@[-^`{-}]+/;
+/** Stands for an allowed directory whose name holds separators, a blank for instance. */
+const ALLOWED_ROOT = '\0';
+
+export interface PathQuestion {
+  command: string;
+  cwd: string | undefined;
+  stdin: string | undefined;
+}
+
+/**
+ * The first path that leaves the allowed directories, or may: a text that only the device can resolve
+ * (`$VAR`, `$(…)`, backticks, globs and braces in paths, `~`, `cd` without a directory) counts as outside, and so
+ * does `..` above the directory it starts from, because a link there may lead anywhere.
+ *
+ * Relative paths start from `cwd`, or from the directory of a leading `cd DIR &&`. Without either they start from
+ * the login's home, which is not known to be inside: then a path with a slash is outside. A bare name (`ls notes`)
+ * passes, since it cannot be told from any other argument.
+ *
+ * @param allowedDirs absolute directories, not empty
+ */
+export function pathOutside(
+  { command, cwd, stdin }: PathQuestion,
+  allowedDirs: readonly string[],
+): string | undefined {
+  const check = new Check(allowedDirs.map((dir) => withoutSlash(posix.normalize(dir))));
+  if (check.allowsAll) return undefined;
+  if (cwd !== undefined && !check.inside(cwd)) return cwd;
+  const tokens = shellTokens(command);
+  const runsShell = usesShell(tokens);
+  const base = cwd !== undefined || startsInside(tokens, check);
+  return (
+    check.tokens(tokens, base, runsShell) ??
+    (stdin !== undefined && runsShell ? check.tokens(shellTokens(stdin), base, true) : undefined)
+  );
+}
+
+class Check {
+  readonly #dirs: readonly string[];
+  readonly #unusual: readonly string[];
+
+  constructor(dirs: readonly string[]) {
+    this.#dirs = dirs;
+    this.#unusual = dirs.filter((dir) => SEPARATORS.test(dir));
+  }
+
+  get allowsAll(): boolean {
+    return this.#dirs.includes('/');
+  }
+
+  inside(path: string): boolean {
+    if (!path.startsWith('/')) return false;
+    const normal = withoutSlash(posix.normalize(path.replace(/^\/+/, '/')));
+    return this.#dirs.some((dir) => normal === dir || normal.startsWith(`${dir}/`));
+  }
+
+  tokens(tokens: readonly Token[], base: boolean, shell: boolean, depth = 0): string | undefined {
+    const assigned = assignedNames(tokens);
+    for (const [at, token] of tokens.entries()) {
+      if (token.kind === 'operator') continue;
+      const found = this.#word(token, base, assigned) ?? changesDirectory(tokens, at, base);
+      if (found !== undefined) return found;
+      if (!shell) continue;
+      const inner = shellTokens(token.text);
+      if (inner.length === 1 && inner[0]?.text === token.text) continue;
+      if (depth === DEEPEST) return token.text;
+      const nested = this.tokens(inner, base, true, depth + 1);
+      if (nested !== undefined) return nested;
+    }
+    return undefined;
+  }
+
+  #word(
+    { text, shape, variables, computed }: Word,
+    base: boolean,
+    assigned: Set<string>,
+  ): string | undefined {
+    if (computed) return text.endsWith('$') ? `${text}(…)` : text || '`…`';
+    const unknown = variables.some((name) => /^\w/.test(name) && !/^\d/.test(name) && !assigned.has(name));
+    if (unknown || (variables.length > 0 && text.includes('/'))) return text;
+    if (/[*?[]/.test(shape) && (text.includes('/') || /^\.+[*?[]/.test(text))) return text;
+    if (hasBraceList(shape)) return text;
+    return this.#pieces(text).find((piece) => !this.#admits(piece, base));
+  }
+
+  #pieces(text: string): string[] {
+    let rest = text.replaceAll(URL_ELSEWHERE, (url) => (url.includes('/..') ? url : ' '));
+    for (const dir of this.#unusual) rest = rest.replaceAll(`${dir}/`, `${ALLOWED_ROOT}/`);
+    if (this.#unusual.includes(rest)) return [];
+    return rest.split(SEPARATORS).map((piece) => piece.replace(/^-+\w*(?=\/|\.\.(?:\/|$))/, ''));
+  }
+
+  #admits(piece: string, base: boolean): boolean {
+    if (piece.startsWith('~')) return false;
+    if (piece.startsWith('/')) return this.inside(piece);
+    if (climbs(piece.startsWith(ALLOWED_ROOT) ? piece.slice(2) : piece)) return false;
+    return base || !piece.includes('/') || piece.startsWith(ALLOWED_ROOT);
+  }
+}
+
+function hasBraceList(shape: string): boolean {
+  const inner = shape.slice(shape.indexOf('{') + 1, Math.max(0, shape.lastIndexOf('}')));
+  return shape.includes('{') && (inner.includes(',') || inner.includes('..'));
+}
+
+/** True where a relative path leaves the directory it starts from. */
+function climbs(path: string): boolean {
+  return /^\.\.(?:\/|$)/.test(posix.normalize(path));
+}
+
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function usesShell(tokens: readonly Token[]): boolean {
+  return tokens.some((token) => token.kind === 'word' && SHELLS.has(posix.basename(token.text)));
+}
+
+/** Names that get their values in the command itself, where each value is a word that is judged as well. */
+function assignedNames(tokens: readonly Token[]): Set<string> {
+  const names = new Set<string>();
+  for (const [at, token] of tokens.entries()) {
+    if (token.kind !== 'word') continue;
+    const name = ASSIGNMENT.exec(token.text)?.[1];
+    if (name !== undefined) names.add(name);
+    const next = tokens[at + 1];
+    if (token.text === 'for' && next?.kind === 'word') names.add(next.text);
+  }
+  return names;
+}
+
+function isCommand(tokens: readonly Token[], at: number): boolean {
+  for (let before = at - 1; ; before -= 1) {
+    const token = tokens[before];
+    if (!token) return true;
+    if (token.kind === 'operator') return !/[<>]/.test(token.text);
+    if (!PREFIXES.has(token.text) && !ASSIGNMENT.test(token.text)) return false;
+  }
+}
+
+/** The directory a `cd` at that place goes to; undefined where there is no `cd`, '' for one without a directory. */
+function cdTarget(tokens: readonly Token[], at: number): string | undefined {
+  const token = tokens[at];
+  if (token?.kind !== 'word' || !CHANGES_DIRECTORY.has(token.text) || !isCommand(tokens, at))
+    return undefined;
+  let next = tokens[at + 1];
+  for (let skip = 2; next?.kind === 'word' && /^-[LPe@-]/.test(next.text); skip += 1)
+    next = tokens[at + skip];
+  return next?.kind === 'word' ? next.text : '';
+}
+
+function changesDirectory(tokens: readonly Token[], at: number, base: boolean): string | undefined {
+  const target = cdTarget(tokens, at);
+  if (target === undefined) return undefined;
+  if (target === '' || /^[-+]/.test(target)) return `cd ${target}`.trim();
+  return target.startsWith('/') || base ? undefined : target;
+}
+
+function startsInside(tokens: readonly Token[], check: Check): boolean {
+  const target = cdTarget(tokens, 0);
+  const then = tokens.findIndex((token) => token.kind === 'operator');
+  return target !== undefined && check.inside(target) && tokens[then]?.text === '&&';
+}

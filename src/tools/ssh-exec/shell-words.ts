@@ -1,0 +1,197 @@
+/** A word of a shell command, quotes and backslashes removed; variables and substitutions stay as written. */
+export interface Word {
+  readonly kind: 'word';
+  readonly text: string;
+  /** `text` with each character that was quoted replaced by NUL: what the shell would still expand. */
+  readonly shape: string;
+  /** Names of the variables it uses: `HOME`, `1`, `@`. */
+  readonly variables: readonly string[];
+  /** Holds `$(…)`, backticks or an operation on a variable (`${x:-…}`): its value is made when it runs. */
+  readonly computed: boolean;
+}
+
+export interface Operator {
+  readonly kind: 'operator';
+  /** `;`, `&&`, `|`, `>`, `(`, a line break, … */
+  readonly text: string;
+}
+
+export type Token = Word | Operator;
+
+const QUOTED = '\0';
+const VARIABLE = /^\$(?:([A-Za-z_]\w*|[0-9@*#?$!_-])|\{([A-Za-z_]\w*|[0-9@*#?$!_-])\})/;
+const OPERATOR = /^(?:[;&|<>]+|[()`\n])/;
+const PLAIN = /[^\s\\'"$;&|<>()`]+/y;
+const ANSI_C =
+  /^\\(?:x([\dA-Fa-f]{1,2})|u([\dA-Fa-f]{1,4})|U([\dA-Fa-f]{1,8})|([0-7]{1,3})|c([\s\S])|([\s\S]))/;
+const ANSI_C_NAMED: Record<string, string> = {
+  a: '\u0007',
+  b: '\b',
+  e: '\u001b',
+  E: '\u001b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+
+/**
+ * Splits a command the way POSIX shells and bash do, as far as a policy that reads and never runs needs it:
+ * `'…'`, `"…"`, `$'…'`, backslashes and line continuations are resolved, nothing is expanded. What isn't closed
+ * runs to the end. Comments and here-documents are read as if they were commands: data may be judged too
+ * strictly that way, but no command passes as data.
+ */
+export function shellTokens(command: string): Token[] {
+  return new Lexer(command).run();
+}
+
+class Lexer {
+  readonly #source: string;
+  #at = 0;
+  readonly #tokens: Token[] = [];
+  #open = false;
+  #text = '';
+  #shape = '';
+  #variables: string[] = [];
+  #computed = false;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  run(): Token[] {
+    while (this.#at < this.#source.length) this.#step();
+    this.#endWord();
+    return this.#tokens;
+  }
+
+  #step(): void {
+    const char = this.#source[this.#at] ?? '';
+    const next = this.#source[this.#at + 1];
+    if (char === ' ' || char === '\t' || char === '\r') {
+      this.#endWord();
+      this.#at += 1;
+    } else if (char === '\\') {
+      this.#escaped();
+    } else if (char === "'") {
+      this.#at += 1;
+      this.#add(this.#until("'"), true);
+    } else if (char === '$' && next === "'") {
+      this.#at += 2;
+      this.#ansiC();
+    } else if (char === '"' || (char === '$' && next === '"')) {
+      this.#at += char === '"' ? 1 : 2;
+      this.#doubleQuoted();
+    } else if (char === '$') {
+      this.#dollar(false);
+    } else if (OPERATOR.test(char)) {
+      this.#operator(char);
+    } else {
+      PLAIN.lastIndex = this.#at;
+      const plain = PLAIN.exec(this.#source)?.[0] ?? char;
+      this.#add(plain, false);
+      this.#at += plain.length;
+    }
+  }
+
+  #escaped(): void {
+    const char = this.#source[this.#at + 1];
+    // A backslash before a line break joins the lines.
+    if (char !== undefined && char !== '\n') this.#add(char, true);
+    this.#at += 2;
+  }
+
+  #doubleQuoted(): void {
+    this.#add('', true);
+    while (this.#at < this.#source.length) {
+      const char = this.#source[this.#at] ?? '';
+      if (char === '"') break;
+      if (char === '\\' && /[$`"\\\n]/.test(this.#source[this.#at + 1] ?? '')) {
+        this.#escaped();
+      } else if (char === '$') {
+        this.#dollar(true);
+      } else {
+        if (char === '`') this.#computed = true;
+        this.#add(char, true);
+        this.#at += 1;
+      }
+    }
+    this.#at += 1;
+  }
+
+  #dollar(quoted: boolean): void {
+    const rest = this.#source.slice(this.#at, this.#at + 256);
+    const variable = VARIABLE.exec(rest);
+    const length = variable?.[0].length ?? 1;
+    if (variable) this.#variables.push(variable[1] ?? variable[2] ?? '');
+    else if (/^\$[({[]/.test(rest)) this.#computed = true;
+    this.#add(rest.slice(0, length), quoted);
+    this.#at += length;
+  }
+
+  #ansiC(): void {
+    this.#add('', true);
+    while (this.#at < this.#source.length) {
+      const char = this.#source[this.#at] ?? '';
+      if (char === "'") break;
+      const escape = char === '\\' ? ANSI_C.exec(this.#source.slice(this.#at, this.#at + 10)) : null;
+      this.#add(escape ? decodeAnsiC(escape) : char, true);
+      this.#at += escape?.[0].length ?? 1;
+    }
+    this.#at += 1;
+  }
+
+  #operator(char: string): void {
+    if (char === '`') {
+      this.#computed = true;
+      this.#open = true;
+    }
+    this.#endWord();
+    const text = OPERATOR.exec(this.#source.slice(this.#at, this.#at + 8))?.[0] ?? char;
+    this.#tokens.push({ kind: 'operator', text });
+    this.#at += text.length;
+  }
+
+  #until(end: string): string {
+    const found = this.#source.indexOf(end, this.#at);
+    const stop = found === -1 ? this.#source.length : found;
+    const text = this.#source.slice(this.#at, stop);
+    this.#at = stop + 1;
+    return text;
+  }
+
+  #add(text: string, quoted: boolean): void {
+    this.#open = true;
+    this.#text += text;
+    this.#shape += quoted ? QUOTED.repeat(text.length) : text;
+  }
+
+  #endWord(): void {
+    if (!this.#open) return;
+    this.#tokens.push({
+      kind: 'word',
+      text: this.#text,
+      shape: this.#shape,
+      variables: this.#variables,
+      computed: this.#computed,
+    });
+    this.#open = false;
+    this.#text = '';
+    this.#shape = '';
+    this.#variables = [];
+    this.#computed = false;
+  }
+}
+
+function decodeAnsiC(escape: RegExpExecArray): string {
+  const [, hex, short, long, octal, control, other = ''] = escape;
+  const digits = hex ?? short ?? long;
+  if (digits !== undefined) {
+    const code = Number.parseInt(digits, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : '';
+  }
+  if (octal !== undefined) return String.fromCodePoint(Number.parseInt(octal, 8) & 0xff);
+  if (control !== undefined) return String.fromCodePoint((control.codePointAt(0) ?? 0) & 0x1f);
+  return ANSI_C_NAMED[other] ?? other;
+}
