@@ -1,4 +1,4 @@
-# Targets: server and chromium and caddy make up the appliance; demo-* are for `deploy/up --demo` and the tests.
+# Targets: server, chromium, egress and caddy make up the appliance; demo-* are for `deploy/up --demo` and the tests.
 # Every base image can be named by build argument, for machines that pull from a registry of their own.
 ARG NODE_IMAGE=node:24-trixie-slim
 ARG DEBIAN_IMAGE=debian:trixie-slim
@@ -100,6 +100,22 @@ USER chromium
 EXPOSE 9222
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["http-ok", "9222", "/json/version"]
 ENTRYPOINT ["chromium-entrypoint"]
+
+# --- the browser's way out -------------------------------------------------------------------------------------
+FROM ${DEBIAN_IMAGE} AS egress
+RUN --mount=type=cache,target=/var/cache/apt,sharing=locked \
+    --mount=type=cache,target=/var/lib/apt,sharing=locked \
+    apt-get update && apt-get install -y --no-install-recommends squid \
+  && useradd --uid 10004 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin egress
+COPY deploy/egress/squid.conf /etc/egress/squid.conf
+COPY deploy/egress/entrypoint.sh /usr/local/bin/egress-entrypoint
+RUN chmod 755 /usr/local/bin/egress-entrypoint && chmod 644 /etc/egress/squid.conf
+USER egress
+EXPOSE 3128
+# The answer to a request for the proxy itself comes from Squid alone, whatever the network behind it is like.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
+  CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/3128 && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && read -r version _ <&3 && [[ $version == HTTP/* ]]"]
+ENTRYPOINT ["egress-entrypoint"]
 
 # --- the demo ---------------------------------------------------------------------------------------------------
 FROM ${DEBIAN_IMAGE} AS demo-device

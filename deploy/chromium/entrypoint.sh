@@ -3,6 +3,13 @@
 # policy brings both back. Arguments are passed on to Chromium.
 set -euo pipefail
 
+# Every page goes through the filtering proxy, addresses of this machine included, and nothing goes around it: no
+# UDP of QUIC or WebRTC, and no look-up of names here, which would carry data out by itself. Without the proxy no
+# page opens.
+proxy=${EGRESS_PROXY:-http://egress:3128}
+proxy_host=${proxy#*://}
+proxy_host=${proxy_host%:*}
+
 # Only fatal messages are logged: the others repeat what pages print to their consoles.
 # Chromium listens on its own loopback only, whatever it is told, so a relay has to carry 9222 out of here.
 /usr/lib/chromium/chromium-headless-shell \
@@ -14,6 +21,9 @@ set -euo pipefail
   --disable-background-networking \
   --disable-component-update \
   --disable-sync \
+  --proxy-server="$proxy" \
+  --proxy-bypass-list='<-loopback>' \
+  --host-resolver-rules="MAP * ~NOTFOUND , EXCLUDE $proxy_host" \
   --disable-quic \
   --force-webrtc-ip-handling-policy=disable_non_proxied_udp \
   "$@" &
