@@ -136,6 +136,12 @@ describe('faults', () => {
     expect(faultsOf(FULL, 'ssh:\naudit:\n')).toEqual([]);
   });
 
+  it('names what a provider’s settings need of each other', () => {
+    expect(faultsOf({ ...FULL, MESH_PROVIDER: 'headscale' })).toEqual([
+      'MESH_API_URL must be set for headscale.',
+    ]);
+  });
+
   it('names a variable that the token map wants and nobody set', () => {
     expect(faultsOf({ ...FULL, FETCH_EXTERNAL_TOKEN_MAP: '{"api.example.org":"API_TOKEN"}' })).toEqual([
       'FETCH_EXTERNAL_TOKEN_MAP: api.example.org names the variable API_TOKEN, which is not set',

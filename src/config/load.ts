@@ -1,5 +1,6 @@
 import { messageOf } from '../core/errors.ts';
 import type { Setting } from '../core/setting.ts';
+import { createMesh } from '../mesh/client.ts';
 import { allSettings, type Config, settingGroups } from './schema.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -59,6 +60,12 @@ export function loadConfig(env: Environment, yamlText?: string, yamlName = 'serv
   if (faults.length > 0) throw new ConfigError(faults);
   const config = groups as unknown as Config;
   addInjectedTokens(config, env, secrets, faults);
+  try {
+    createMesh(config.mesh);
+  } catch (error) {
+    // What the provider's settings need of each other is known to the client alone.
+    faults.push(messageOf(error));
+  }
   if (faults.length > 0) throw new ConfigError(faults);
   return { config, secrets, warnings: warningsOf(config) };
 }

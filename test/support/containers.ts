@@ -1,0 +1,114 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { DockerComposeEnvironment, type StartedDockerComposeEnvironment, Wait } from 'testcontainers';
+import type { TestProject } from 'vitest/node';
+
+import { freePort } from './server.ts';
+
+/** The composed stack that the container tests share: the appliance behind Caddy with the demo's network. */
+export interface Stack {
+  /** Name of the compose project; a service's container is `${project}-${service}-1`. */
+  project: string;
+  /** `https://localhost:PORT` */
+  base: string;
+  secret: string;
+  meshKey: string;
+  codeHostToken: string;
+  /** File with Caddy's root certificate, for NODE_EXTRA_CA_CERTS. */
+  caFile: string;
+  /** What compose needs to find the project again: `docker compose` runs with this environment. */
+  composeEnv: Record<string, string>;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    stack: Stack;
+  }
+}
+
+const SERVICES = ['server', 'caddy', 'chromium', 'demo-apis', 'web-1', 'db-1', 'demo-site'];
+
+let directory: string;
+let environment: StartedDockerComposeEnvironment | undefined;
+
+export async function setup({ provide }: TestProject): Promise<void> {
+  // The same scripts as deploy/up: a machine without an engine or a registry gets what it needs.
+  for (const script of ['deploy/lib/ensure-engine.sh', 'deploy/lib/ensure-images.sh']) {
+    execFileSync(script, { stdio: ['ignore', 'inherit', 'inherit'] });
+  }
+  disableReaperWhereItCannotBePulled();
+
+  directory = mkdtempSync(join(tmpdir(), 'stack-'));
+  const project = `rts-test-${randomBytes(4).toString('hex')}`;
+  const port = await freePort();
+  const secret = randomBytes(32).toString('hex');
+  const meshKey = 'demo-mesh-api-key';
+  const codeHostToken = 'demo-code-host-token';
+  const keyFile = join(directory, 'service-key');
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'container-test', '-f', keyFile]);
+  const envFile = join(directory, 'env');
+  writeFileSync(
+    envFile,
+    [
+      `MCP_SECRET=${secret}`,
+      `MESH_API_KEY=${meshKey}`,
+      `CODE_HOST_TOKEN=${codeHostToken}`,
+      'PROXY_ALLOWED_DOMAINS=demo-site',
+      'FETCH_ALLOW_PRIVATE_DOMAINS=demo-site',
+      'SSH_BLOCKED_COMMANDS=mkfs',
+      '',
+    ].join('\n'),
+    { mode: 0o600 },
+  );
+  const composeEnv = {
+    COMPOSE_PROJECT_NAME: project,
+    COMPOSE_FILE: 'docker-compose.yml:docker-compose.demo.yml',
+    ENV_FILE: envFile,
+    SSH_KEY_FILE: keyFile,
+    HTTPS_PORT: String(port),
+    PUBLIC_HOST: 'localhost',
+    NETWORK_MTU: '1400',
+  };
+
+  let compose = new DockerComposeEnvironment('.', ['docker-compose.yml', 'docker-compose.demo.yml'])
+    .withProjectName(project)
+    .withEnvironment({ ...(process.env as Record<string, string>), ...composeEnv })
+    .withBuild()
+    .withStartupTimeout(120_000);
+  for (const service of SERVICES) {
+    compose = compose.withWaitStrategy(`${service}-1`, Wait.forHealthCheck());
+  }
+  environment = await compose.up();
+
+  const caFile = join(directory, 'caddy-root.crt');
+  const root = await environment
+    .getContainer('caddy-1')
+    .exec(['cat', '/data/caddy/pki/authorities/local/root.crt']);
+  writeFileSync(caFile, root.output);
+  if (!readFileSync(caFile, 'utf8').includes('BEGIN CERTIFICATE'))
+    throw new Error('Caddy made no certificate');
+  provide('stack', {
+    project,
+    base: `https://localhost:${port}`,
+    secret,
+    meshKey,
+    codeHostToken,
+    caFile,
+    composeEnv,
+  });
+}
+
+export async function teardown(): Promise<void> {
+  await environment?.down({ removeVolumes: true });
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** testcontainers' reaper is an image of its own; without a registry teardown does its work. */
+function disableReaperWhereItCannotBePulled(): void {
+  const pulled = spawnSync('docker', ['pull', '--quiet', 'testcontainers/ryuk:0.14.0'], { timeout: 60_000 });
+  if (pulled.status !== 0) process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true';
+}
