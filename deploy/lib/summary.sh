@@ -77,8 +77,8 @@ summary() {
 
   Claude Code:   ${trust}claude mcp add --transport http remote-tools $url/mcp --header "Authorization: Bearer $secret"
                  then start it as: ${trust}claude
-  VS Code, Cursor and others that read JSON:
-                 {"mcpServers": {"remote-tools": {"type": "http", "url": "$url/mcp?token=$secret"}}}
+  VS Code:       {"servers": {"remote-tools": {"type": "http", "url": "$url/mcp?token=$secret"}}}
+  Cursor:        {"mcpServers": {"remote-tools": {"url": "$url/mcp?token=$secret"}}}
 
   Logs:    docker compose --env-file $ENV_FILE logs -f
   Audit:   docker compose --env-file $ENV_FILE exec --user service server tail -f /data/audit/service-audit.log
