@@ -1,3 +1,4 @@
+import { abortable } from './abortable.ts';
 import type { Connection } from './ssh.ts';
 
 /**
@@ -58,15 +59,25 @@ export function createAnnouncementFilter(
  * Kills a command and all that descends from it or shares its session, until nothing of it is left.
  * Processes that moved to a session of their own and to another parent (daemons) are left alone.
  * @returns false where something is left, or nobody can tell
+ * @throws the signal's reason, and what starting a command throws
  */
-export async function endCommand(connection: Connection, { token, pid }: Handle): Promise<boolean> {
+export async function endCommand(
+  connection: Connection,
+  { token, pid }: Handle,
+  signal: AbortSignal,
+): Promise<boolean> {
   let out = '';
   const take = (chunk: Buffer) => {
     out = (out + chunk.toString('latin1')).slice(-256);
   };
   // From stdin, so that no login shell has to read its quotes.
   const remote = await connection.start('exec sh -s', script(token, pid), take, () => {});
-  await remote.ended;
+  try {
+    await abortable(remote.ended, signal);
+  } finally {
+    // A login that hangs would otherwise keep the channel.
+    remote.close();
+  }
   return /^left:\s*$/m.test(out);
 }
 

@@ -14,7 +14,7 @@ describe('the capture of an output stream', () => {
     ['less than the limit', 10, ['abc', 'def'], 'abcdef', false],
     ['exactly the limit', 10, ['0123456789'], '0123456789', false],
     ['one byte more', 10, ['0123456789a'], '01234\n[… 1 bytes cut …]\n6789a', true],
-    ['byte by byte', 4, [...'abcdefg'], 'ab\n[… 3 bytes cut …]\nfg', true],
+    ['byte by byte', 4, 'abcdefg'.split(''), 'ab\n[… 3 bytes cut …]\nfg', true],
     [
       'a chunk larger than all of it',
       4,

@@ -1,4 +1,5 @@
 import { ToolError } from '../../core/errors.ts';
+import { abortable } from './abortable.ts';
 import type { Connection, Target } from './ssh.ts';
 
 /** One channel's worth of a connection. */
@@ -168,15 +169,5 @@ function nothingFree(target: Target, waitMs: number): ToolError {
   const message = `No channel to ${target.device} came free within ${waitMs / 1000} s; the command was not started.`;
   return new ToolError('timeout', message, {
     hint: 'Many commands run there at once: wait for some to end.',
-  });
-}
-
-/** The promise, or the signal's reason as soon as it is aborted. */
-export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 
 import { ToolError } from '../../core/errors.ts';
+import { abortable } from './abortable.ts';
 import { type Handle, announcement, createAnnouncementFilter, endCommand } from './end-command.ts';
 import { lostMidCommand } from './failures.ts';
 import { type Capture, createCapture } from './output.ts';
-import { type Lease, type Pool, abortable } from './pool.ts';
+import type { Lease, Pool } from './pool.ts';
 import { type Connection, type Exit, NotStarted, type Remote, type Target } from './ssh.ts';
 
 export interface CommandRequest {
@@ -139,23 +140,24 @@ async function waitFor(
 async function end(
   pool: Pool,
   target: Target,
-  connection: Connection,
+  own: Connection,
   remote: Remote,
   handle: Handle,
 ): Promise<boolean> {
   const limit = AbortSignal.timeout(END_MS);
+  const onAnother = async () => {
+    const other = await pool.dial(target, limit);
+    try {
+      return await endCommand(other, handle, limit);
+    } finally {
+      other.end();
+    }
+  };
   try {
-    const done = await abortable(
-      endCommand(connection, handle).catch(async () => {
-        const other = await pool.dial(target, limit);
-        try {
-          return await endCommand(other, handle);
-        } finally {
-          other.end();
-        }
-      }),
-      limit,
-    );
+    const done = await endCommand(own, handle, limit).catch((error: unknown) => {
+      if (error instanceof NotStarted) return onAnother();
+      throw error;
+    });
     // What it wrote before it was ended is still under way.
     if (done) await abortable(remote.ended, limit);
     return done;
