@@ -98,7 +98,8 @@ RUN chmod 755 /usr/local/bin/http-ok /usr/local/bin/chromium-entrypoint
 ENV HOME=/tmp/home
 USER chromium
 EXPOSE 9222
-HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["http-ok", "9222", "/json/version"]
+# Asks Chromium itself: the relay listens on one network only, and takes the container with it when it ends.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["http-ok", "9223", "/json/version"]
 ENTRYPOINT ["chromium-entrypoint"]
 
 # --- the browser's way out -------------------------------------------------------------------------------------

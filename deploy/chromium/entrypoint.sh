@@ -28,7 +28,8 @@ proxy_host=${proxy_host%:*}
   --force-webrtc-ip-handling-policy=disable_non_proxied_udp \
   "$@" &
 
-socat TCP-LISTEN:9222,fork,reuseaddr,max-children=64 TCP:127.0.0.1:9223 &
+# CDP_BIND names this container on the server's network alone, so that its other networks find nothing here.
+socat "TCP-LISTEN:9222,bind=${CDP_BIND:-0.0.0.0},fork,reuseaddr,max-children=64" TCP:127.0.0.1:9223 &
 
 status=0
 wait -n || status=$?

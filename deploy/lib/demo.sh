@@ -23,7 +23,7 @@ create_demo_env() {
 # DEMO: made up by deploy/up --demo, worth nothing anywhere else. Delete it to have a new one made.
 # Everything compose needs to know of the demo is here too: docker compose --env-file $DEMO_ENV ps
 COMPOSE_PROJECT_NAME=remote-tool-server-demo
-COMPOSE_FILE=docker-compose.yml:docker-compose.demo.yml
+COMPOSE_FILE=docker-compose.yml:docker-compose.demo.yml:deploy/demo/addresses.yml
 ENV_FILE=$DEMO_ENV
 SSH_KEY_FILE=$DEMO_KEY
 NETWORK_MTU=$(uplink_mtu)
