@@ -1,5 +1,6 @@
 import { noAudit, openAuditLog } from './audit/log.ts';
 import { createCodeHostCheck } from './codehost/check.ts';
+import { createCodeHost } from './codehost/client.ts';
 import type { Config } from './config/schema.ts';
 import type { Log } from './core/log.ts';
 import { createGate } from './gate/call.ts';
@@ -29,7 +30,8 @@ export interface App {
 export async function createApp({ config, privateKey, redact, log }: AppParts): Promise<App> {
   const audit = config.audit.enabled ? await openAuditLog(config.audit.path, redact) : noAudit;
   const mesh = createMesh(config.mesh);
-  const tools = createTools({ settings: config, mesh, privateKey, log });
+  const codeHost = createCodeHost(config.codeHost);
+  const tools = createTools({ settings: config, mesh, codeHost, privateKey, log });
   const gate = createGate({ tools, audit, redact, log });
   const mcp = createMcpEndpoint(tools, gate, log);
   const health = createHealth(() => config.ssh.dryRun, {
@@ -37,7 +39,7 @@ export async function createApp({ config, privateKey, redact, log }: AppParts): 
       const devices = await mesh.devices(signal);
       return `${devices.filter(({ online }) => online).length} of ${devices.length} devices online`;
     },
-    code_host: createCodeHostCheck(config.codeHost),
+    code_host: createCodeHostCheck(codeHost),
     ssh_key: async () => {
       if (privateKey === undefined)
         throw new Error('no key: only devices with the SSH method "none" can be reached');
@@ -58,6 +60,7 @@ export async function createApp({ config, privateKey, redact, log }: AppParts): 
     async close() {
       await mcp.close();
       await Promise.all(tools.map((tool) => tool.close()));
+      await codeHost.close();
       await audit.close();
     },
   };

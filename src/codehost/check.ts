@@ -1,15 +1,12 @@
-import type { CodeHostSettings } from './settings.ts';
+import * as z from 'zod';
+
+import type { CodeHost } from './client.ts';
 
 /** Whether the code host accepts the token; resolves with the account's scopes, rejects with the reason. */
-export function createCodeHostCheck({ apiUrl, token }: CodeHostSettings) {
+export function createCodeHostCheck(codeHost: CodeHost) {
   return async (signal: AbortSignal): Promise<string> => {
-    const response = await fetch(`${apiUrl}/rate_limit`, {
-      headers: { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' },
-      signal,
-    });
-    await response.body?.cancel();
-    if (!response.ok) throw new Error(`HTTP ${response.status}`);
-    const scopes = response.headers.get('x-oauth-scopes');
+    // Asking for the limits costs nothing of them.
+    const { scopes } = await codeHost.request({ path: '/rate_limit', signal }, z.unknown());
     return scopes === null ? 'token accepted' : `token accepted, scopes: ${scopes || 'none'}`;
   };
 }

@@ -1,3 +1,4 @@
+import type { CodeHost } from '../codehost/client.ts';
 import type { Log } from '../core/log.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Mesh } from '../mesh/device.ts';
@@ -20,19 +21,20 @@ export interface ToolParts {
     browser: BrowserSettings;
   };
   mesh: Mesh;
+  codeHost: CodeHost;
   /** The text of the SSH key, undefined where there is none. */
   privateKey: string | undefined;
   log: Log;
 }
 
 /** The catalogue, in the order of tools/list: one line a tool. */
-export function createTools({ settings, mesh, privateKey, log }: ToolParts): Tool[] {
+export function createTools({ settings, mesh, codeHost, privateKey, log }: ToolParts): Tool[] {
   return [
     createSshExec({ settings: settings.ssh, mesh, privateKey, log }),
     createMeshStatus(mesh),
     createFetchExternal(settings.fetch),
-    createCodeSearch(),
-    createSnippetKb(settings.snippets),
+    createCodeSearch(codeHost),
+    createSnippetKb(codeHost, settings.snippets, log),
     createBrowser(settings.browser),
   ];
 }
