@@ -30,7 +30,7 @@ declare module 'vitest' {
   }
 }
 
-const SERVICES = ['server', 'caddy', 'chromium', 'demo-apis', 'web-1', 'db-1', 'demo-site'];
+const SERVICES = ['server', 'caddy', 'chromium', 'egress', 'demo-apis', 'web-1', 'db-1', 'demo-site'];
 
 let directory: string;
 let environment: StartedDockerComposeEnvironment | undefined;
