@@ -1,3 +1,4 @@
+import { createCodeHost } from '../../src/codehost/client.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Tool } from '../../src/core/tool.ts';
@@ -14,6 +15,7 @@ export function catalogue(): Tool[] {
   return createTools({
     settings: config,
     mesh: createMesh(config.mesh),
+    codeHost: createCodeHost(config.codeHost),
     privateKey: undefined,
     log: silentLog,
   });
