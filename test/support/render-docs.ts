@@ -1,10 +1,12 @@
 import { allSettings, settingGroups } from '../../src/config/schema.ts';
 import type { Setting } from '../../src/core/setting.ts';
+import { renderTools } from './render-tools.ts';
 
 /** The generated documents by path; a contract test compares each with the file in the repository. */
 export function renderDocuments(): Record<string, string> {
   return {
     'docs/configuration.md': configurationPage(),
+    'docs/tools.md': renderTools(),
     '.env.example': envExample(),
     'service.config.example.yaml': yamlExample(),
   };
@@ -86,7 +88,7 @@ function envExample(): string {
 }
 
 const YAML_EXAMPLES: Record<string, string[]> = {
-  'ssh.blocked_commands': ['"rm -rf"', '"dd"', '":(){ :|:& };:"'],
+  'ssh.blocked_commands': [`'rm -rf'`, `'dd'`, `':(){ :|:& };:'`],
 };
 
 function yamlExample(): string {
