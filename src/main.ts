@@ -17,15 +17,20 @@ Options:
   --version, --help
 `;
 
+/** The YAML file's text, read anew at each reload; undefined where there is no file. @throws the system's error */
+function readYaml(): { name: string; text: string } | undefined {
+  const name = process.env['SERVICE_CONFIG_PATH'] || './service.config.yaml';
+  return existsSync(name) ? { name, text: readFileSync(name, 'utf8') } : undefined;
+}
+
 async function serve(): Promise<void> {
   const key = readKeyFile(process.env['SSH_KEY_PATH'] || '/root/.ssh/service-key');
   const { warning } = dropPrivileges(process.env['RUN_AS']);
 
   const { startServer, StartError } = await import('./cli/serve.ts');
-  const yamlPath = process.env['SERVICE_CONFIG_PATH'] || './service.config.yaml';
   const starting = startServer({
     env: process.env,
-    ...(existsSync(yamlPath) && { yaml: { name: yamlPath, text: readFileSync(yamlPath, 'utf8') } }),
+    readYaml,
     key,
     warnings: warning === undefined ? [] : [warning],
     write: (text) => process.stderr.write(text),
@@ -47,6 +52,7 @@ async function serve(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  process.on('SIGHUP', () => void starting.then((server) => server.reload()));
 
   await starting.catch((error: unknown) => {
     if (!(error instanceof StartError)) throw error;

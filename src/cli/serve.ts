@@ -2,6 +2,7 @@ import { type AddressInfo } from 'node:net';
 
 import { createApp } from '../app.ts';
 import { ConfigError, loadConfig, type Loaded } from '../config/load.ts';
+import { applyReload } from '../config/reload.ts';
 import { ToolError, messageOf } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import { SERVER_NAME, VERSION } from '../core/version.ts';
@@ -12,7 +13,8 @@ import type { KeyFile } from './privileges.ts';
 
 export interface StartOptions {
   env: Readonly<Record<string, string | undefined>>;
-  yaml?: { name: string; text: string };
+  /** Reads the YAML file; undefined where there is none. */
+  readYaml?: () => { name: string; text: string } | undefined;
   key: KeyFile;
   warnings: readonly string[];
   /** Takes lines for the log. */
@@ -23,6 +25,8 @@ export interface StartOptions {
 
 export interface RunningServer {
   port: number;
+  /** Reads the configuration again and puts what may change while running in force; says so in the log. */
+  reload(): void;
   /** Lets calls under way end (10 s), then closes what is left. */
   stop(): Promise<void>;
 }
@@ -63,6 +67,15 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
 
   return {
     port: (server.address() as AddressInfo).port,
+    reload() {
+      try {
+        const { applied, pending } = applyReload(config, load(options).config);
+        log.info('configuration read again', { applied, need_restart: pending });
+      } catch (error) {
+        const faults = error instanceof ConfigError ? error.faults : [messageOf(error)];
+        log.error('configuration not taken over; the one before stays in force', { faults });
+      }
+    },
     async stop() {
       log.info('stopping', { grace_seconds: GRACE_MS / 1000 });
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -77,12 +90,24 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   };
 }
 
+/** @throws ConfigError */
+function load({ env, readYaml }: StartOptions): Loaded {
+  let yaml: { name: string; text: string } | undefined;
+  try {
+    yaml = readYaml?.();
+  } catch (error) {
+    throw new ConfigError([`The YAML file cannot be read: ${messageOf(error)}`]);
+  }
+  return loadConfig(env, yaml?.text, yaml?.name);
+}
+
 /** Configuration and key together, so that every fault is told at once. */
-function configure({ env, yaml, key }: StartOptions): Loaded {
+function configure(options: StartOptions): Loaded {
+  const { key } = options;
   const faults: string[] = [];
   let loaded: Loaded | undefined;
   try {
-    loaded = loadConfig(env, yaml?.text, yaml?.name);
+    loaded = load(options);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     faults.push(...error.faults);

@@ -119,7 +119,7 @@ describe('faults', () => {
 
   it('names an unknown YAML key and the known ones', () => {
     expect(faultsOf(FULL, 'ssh:\n  blocked: [dd]\n')).toEqual([
-      'service.config.yaml: unknown key ssh.blocked; the known ones are ssh.blocked_commands, ssh.allowed_dirs, dry_run, audit.enabled, audit.log_path',
+      'service.config.yaml: unknown key ssh.blocked; the known ones are ssh.blocked_commands, ssh.allowed_dirs, dry_run, fetch.allowed_domains, fetch.allow_private_domains, audit.enabled, audit.log_path',
     ]);
   });
 

@@ -140,6 +140,11 @@ function warningsOf(config: Config): string[] {
   if (config.fetch.allowedDomains.length === 0) {
     warnings.push('PROXY_ALLOWED_DOMAINS is empty: every fetch_external call will be refused.');
   }
+  if (config.server.previousSecret !== '') {
+    warnings.push(
+      'MCP_SECRET_PREVIOUS is set: the old secret is still accepted. Empty it to end the rotation.',
+    );
+  }
   if (!config.audit.enabled) warnings.push('AUDIT_ENABLED is false: no call is recorded.');
   return warnings;
 }

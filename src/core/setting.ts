@@ -14,6 +14,8 @@ export interface Setting<T> {
   readonly required: boolean;
   /** A secret is never echoed, and is redacted from all that leaves the process. */
   readonly secret: boolean;
+  /** Whether SIGHUP puts a new value in force; all others need a restart. */
+  readonly reloadable: boolean;
   /** The default as written in the documents; '' for none. */
   readonly defaultText: string;
   readonly example?: string;
@@ -38,6 +40,7 @@ interface Common<T> {
   default?: T;
   example?: string;
   secret?: boolean;
+  reloadable?: boolean;
 }
 
 function make<T>(
@@ -54,6 +57,7 @@ function make<T>(
     meaning: options.meaning,
     required: false,
     secret: options.secret ?? false,
+    reloadable: options.reloadable ?? false,
     defaultText: options.default === undefined ? '' : toText(options.default),
     fallback: options.default,
     ...parse,

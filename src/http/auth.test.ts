@@ -44,4 +44,13 @@ describe('createAuthenticator', () => {
     expect(ask({ authorization: 'plain-secret' })).toBe(false);
     expect(ask({ authorization: 'Bearer  plain-secret' })).toBe(false);
   });
+
+  it('accepts the secret before it only while a rotation lasts', () => {
+    const ask = (secret: string, ...secrets: [string, string?]) =>
+      createAuthenticator(...secrets)(new Request(`${BASE}?token=${secret}`));
+    expect(ask('old', 'new', 'old')).toBe(true);
+    expect(ask('new', 'new', 'old')).toBe(true);
+    expect(ask('old', 'new', '')).toBe(false);
+    expect(ask('', 'new', '')).toBe(false);
+  });
 });

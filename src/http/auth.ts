@@ -4,15 +4,17 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
 
 /**
  * Makes the check of a request's credentials: `?token=`, `Authorization: Bearer` or `x-api-key`.
- * The value must equal the secret exactly. Two different credentials in one request are refused, so that
+ * The value must equal the secret exactly, or the one before it while a rotation lasts. Two different credentials in one request are refused, so that
  * a proxy and the server can never disagree on which one counts.
  */
-export function createAuthenticator(secret: string): (request: Request) => boolean {
+export function createAuthenticator(secret: string, previous = ''): (request: Request) => boolean {
   // Digests have one length, so the comparison tells nothing of the secret's.
-  const expected = sha256(secret);
+  const expected = (previous === '' ? [secret] : [secret, previous]).map(sha256);
   return (request) => {
     const credential = credentialOf(request);
-    return credential !== undefined && timingSafeEqual(sha256(credential), expected);
+    if (credential === undefined) return false;
+    const digest = sha256(credential);
+    return expected.map((each) => timingSafeEqual(digest, each)).includes(true);
   };
 }
 

@@ -31,7 +31,7 @@ const LARGEST_BODY = 4 * 1024 * 1024;
  */
 export function createRouter({ settings, mcp, health, log }: RouterParts): Hono<Env> {
   const app = new Hono<Env>();
-  const authenticated = createAuthenticator(settings.secret);
+  const authenticated = createAuthenticator(settings.secret, settings.previousSecret);
   const addressOf = createClientAddress(settings.trustedProxies);
 
   const refuse401: MiddlewareHandler = async (c, next) => {

@@ -5,6 +5,12 @@ export const serverSettings = {
     env: 'MCP_SECRET',
     meaning: 'Shared secret the client sends with every request; 64 hex characters are suggested.',
   }),
+  previousSecret: setting.string({
+    env: 'MCP_SECRET_PREVIOUS',
+    default: '',
+    secret: true,
+    meaning: 'The secret before a rotation; clients may still send it until this is emptied.',
+  }),
   port: setting.integer({ env: 'PORT', default: 3000, min: 1, max: 65535, meaning: 'Listening port.' }),
   host: setting.string({
     env: 'LISTEN_HOST',

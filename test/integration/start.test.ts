@@ -111,6 +111,41 @@ describe('a start', () => {
   });
 });
 
+describe('SIGHUP', () => {
+  it('puts a changed policy in force without dropping a connection, and keeps the old one on a fault', async () => {
+    const env = await settings();
+    const yaml = join(directory, 'service.config.yaml');
+    writeFileSync(yaml, 'dry_run: true\nssh:\n  blocked_commands: [mkfs]\n');
+    const server = start(env);
+    await server.until(/GET .*\/health/);
+    const ask = async (command: string) => {
+      const response = await fetch(`http://127.0.0.1:${env['PORT']}/mcp?token=${SECRET}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'ssh_exec', arguments: { device: 'web-1', command } },
+        }),
+      });
+      const { result } = (await response.json()) as { result: { structuredContent: { blocked?: boolean } } };
+      return result.structuredContent.blocked ?? false;
+    };
+    expect([await ask('mkfs x'), await ask('dd if=x')]).toEqual([true, false]);
+
+    writeFileSync(yaml, 'dry_run: true\nssh:\n  blocked_commands: [dd]\naudit:\n  log_path: /elsewhere\n');
+    server.child.kill('SIGHUP');
+    await server.until(/"applied":\["SSH_BLOCKED_COMMANDS"\],"need_restart":\["AUDIT_LOG_PATH"\]/);
+    expect([await ask('mkfs x'), await ask('dd if=x')]).toEqual([false, true]);
+
+    writeFileSync(yaml, 'dry_run: maybe\n');
+    server.child.kill('SIGHUP');
+    await server.until(/the one before stays in force.*dry_run: expected true or false/);
+    expect([await ask('mkfs x'), await ask('dd if=x')]).toEqual([false, true]);
+  });
+});
+
 describe('a refusal to start', () => {
   it('names every missing variable and exits with 1', async () => {
     const server = start({});

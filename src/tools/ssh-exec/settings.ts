@@ -3,6 +3,7 @@ import { setting, type SettingsOf } from '../../core/setting.ts';
 export const sshSettings = {
   blockedCommands: setting.list({
     env: 'SSH_BLOCKED_COMMANDS',
+    reloadable: true,
     yaml: 'ssh.blocked_commands',
     default: [],
     example: 'rm -rf,dd',
@@ -10,6 +11,7 @@ export const sshSettings = {
   }),
   allowedDirs: setting.list({
     env: 'SSH_ALLOWED_DIRS',
+    reloadable: true,
     yaml: 'ssh.allowed_dirs',
     default: [],
     example: '/srv,/home/me/projects',
@@ -19,6 +21,7 @@ export const sshSettings = {
   }),
   dryRun: setting.boolean({
     env: 'DRY_RUN',
+    reloadable: true,
     yaml: 'dry_run',
     default: false,
     meaning: 'When true, ssh_exec logs commands without executing them.',
