@@ -31,7 +31,7 @@ debian_mirror() {
 # debian_unpack SUITE DIR PACKAGE…: unpacks packages of another Debian release under DIR, without installing
 # them and without touching the machine's own apt state.
 debian_unpack() {
-  local suite=$1 target=$2 state mirror status=0
+  local suite=$1 target=$2 state mirror deb status=0
   shift 2
   mirror=$(debian_mirror Debian)
   [ -n "$mirror" ] || { note "no Debian mirror in the configuration of apt"; return 1; }
@@ -47,7 +47,7 @@ debian_unpack() {
   {
     quietly apt-get "${options[@]}" update &&
       (cd "$state/debs" && quietly apt-get "${options[@]}" download "$@") &&
-      local deb && for deb in "$state"/debs/*.deb; do dpkg-deb -x "$deb" "$target"; done
+      for deb in "$state"/debs/*.deb; do dpkg-deb -x "$deb" "$target"; done
   } || status=$?
   rm -rf "$state"
   return "$status"

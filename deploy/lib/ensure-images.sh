@@ -21,7 +21,7 @@ plan() {
   local image
   for image in "${images[@]}"; do
     if ! engine_answers || ! present "$image"; then
-      echo "base image $image (pulled; where that fails, a stand-in from Debian packages and npm)"
+      echo "base image $image (pulled; where that fails, a stand-in made with debootstrap, Debian packages and npm)"
     fi
   done
 }
@@ -33,11 +33,11 @@ ensure_image() {
   if docker pull --quiet "$image" >/dev/null 2>&1; then
     return
   fi
-  note "could not be pulled; building a stand-in, which takes about half a minute"
+  local building="could not be pulled; building a stand-in, which takes about half a minute"
   case $image in
-    debian:trixie-slim) standin_debian "$image" ;;
-    node:24-trixie-slim) standin_node "$image" "${images[0]}" ;;
-    caddy:2) standin_caddy "$image" "${images[0]}" ;;
+    debian:trixie-slim) note "$building" && standin_debian "$image" ;;
+    node:24-trixie-slim) note "$building" && standin_node "$image" "${images[0]}" ;;
+    caddy:2) note "$building" && standin_caddy "$image" "${images[0]}" ;;
     *) die "the image $image can neither be pulled nor stood in for" "give an image that this machine can reach" ;;
   esac
 }
