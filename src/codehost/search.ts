@@ -41,7 +41,7 @@ const items = {
     title: z.string(),
     html_url: z.string(),
     repository_url: z.string(),
-    pull_request: z.unknown(),
+    pull_request: z.unknown().optional(),
     text_matches: textMatches,
   }),
   commits: z.looseObject({
