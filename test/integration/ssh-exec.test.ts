@@ -171,6 +171,28 @@ describe('a device that says no', () => {
     expect(commands).toHaveLength(1);
   });
 
+  it('by hanging up before the command was sent: it is sent once more, on a new connection', async () => {
+    const commands: string[] = [];
+    let connections = 0;
+    const port = await sshServer((client) => {
+      connections += 1;
+      const first = connections === 1;
+      client.on('authentication', (context) => context.accept());
+      client.on('session', (accept) => {
+        if (first) return client.end();
+        return accept().on('exec', (acceptExec, _reject, { command }) => {
+          commands.push(command);
+          const stream = acceptExec();
+          stream.write('ran\n');
+          stream.exit(0);
+          stream.end();
+        });
+      });
+    });
+    expect(await rigAt(port).exec({ command: 'id' })).toMatchObject({ exit_code: 0, stdout: 'ran\n' });
+    expect([connections, commands.length]).toEqual([2, 1]);
+  });
+
   it('to every channel: the command was not started', async () => {
     const port = await sshServer((client) => {
       client.on('authentication', (context) => context.accept());
