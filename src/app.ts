@@ -8,6 +8,7 @@ import { createHealth } from './http/health.ts';
 import { createRouter } from './http/router.ts';
 import { createMcpEndpoint } from './mcp/handler.ts';
 import { createMesh } from './mesh/client.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { createBrowserCheck } from './tools/browser/check.ts';
 import { createTools } from './tools/index.ts';
 
@@ -32,7 +33,8 @@ export async function createApp({ config, privateKey, redact, log }: AppParts): 
   const mesh = createMesh(config.mesh);
   const codeHost = createCodeHost(config.codeHost);
   const tools = createTools({ settings: config, mesh, codeHost, privateKey, log });
-  const gate = createGate({ tools, audit, redact, log });
+  const metrics = createMetrics();
+  const gate = createGate({ tools, audit, metrics, redact, log });
   const mcp = createMcpEndpoint(tools, gate, log);
   const health = createHealth(() => config.ssh.dryRun, {
     mesh: async (signal) => {
@@ -52,7 +54,7 @@ export async function createApp({ config, privateKey, redact, log }: AppParts): 
       return detail;
     },
   });
-  const router = createRouter({ settings: config.server, mcp, health, log });
+  const router = createRouter({ settings: config.server, mcp, health, metrics, log });
 
   return {
     fetch: router.fetch,

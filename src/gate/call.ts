@@ -6,6 +6,7 @@ import type { Decision } from '../core/decision.ts';
 import { ToolError, messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Tool } from '../core/tool.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createCallRegister, withDeadline } from './limits.ts';
 import { redactValue } from './redact.ts';
 import { type CallResult, callResult, errorValue, invalidInput } from './result.ts';
@@ -42,6 +43,7 @@ export class UnknownToolError extends Error {
 interface GateParts {
   tools: readonly Tool[];
   audit: AuditLog;
+  metrics: Metrics;
   redact: (text: string) => string;
   log: Log;
 }
@@ -52,11 +54,20 @@ const LARGEST_RESULT = 4 * 1024 * 1024;
 
 type Event = Omit<AuditRecord, 'time' | 'id' | 'client'>;
 
-export function createGate({ tools, audit, redact, log }: GateParts): Gate {
+export function createGate({ tools, audit, metrics, redact, log }: GateParts): Gate {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const calls = createCallRegister(MOST_CALLS);
+  metrics.gauge('calls_under_way', 'Tool calls that have not ended yet.', () => calls.running());
+
+  function count(call: Call, { outcome, error_code: errorCode, rule }: Event): void {
+    // A name that no tool has would be a label of the client's choosing.
+    const tool = byName.has(call.request.tool) ? call.request.tool : 'unknown';
+    const seconds = (performance.now() - call.started) / 1000;
+    metrics.call({ tool, outcome: outcome ?? 'error', errorCode, rule, seconds });
+  }
 
   async function refused(call: Call, event: Event, result: CallResult): Promise<CallResult> {
+    count(call, event);
     return record(call, 'durable', { ...event, event: 'refused' }, () => sized(result));
   }
 
@@ -175,6 +186,7 @@ export function createGate({ tools, audit, redact, log }: GateParts): Gate {
 
       const result = await run(call, tool, parsed.data, decision);
       const outcome = outcomeOf(result);
+      count(call, { event: 'outcome', ...outcome });
       // The action is done: a log that fails now is reported, but the client still gets the result.
       await record(
         call,

@@ -48,6 +48,7 @@ export async function withDeadline<T>(
 export interface CallRegister {
   /** @throws ToolError `rate_limited` when as many calls as allowed are under way, `cancelled` while stopping */
   enter(): { stop: AbortController; leave: () => void };
+  running(): number;
   settle(graceMs: number): Promise<void>;
 }
 
@@ -77,6 +78,8 @@ export function createCallRegister(most: number): CallRegister {
         },
       };
     },
+
+    running: () => running.size,
 
     async settle(graceMs) {
       stopping = true;

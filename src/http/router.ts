@@ -8,6 +8,7 @@ import { messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { jsonRpcError } from '../mcp/answers.ts';
 import type { McpEndpoint } from '../mcp/handler.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createAuthenticator } from './auth.ts';
 import { createClientAddress } from './client-address.ts';
 import type { Health } from './health.ts';
@@ -17,6 +18,7 @@ export interface RouterParts {
   settings: ServerSettings;
   mcp: McpEndpoint;
   health: Health;
+  metrics: Metrics;
   log: Log;
 }
 
@@ -29,7 +31,7 @@ const LARGEST_BODY = 4 * 1024 * 1024;
  * the credentials are right. Every other path is a plain 404 that asks for none, because a client that is
  * challenged on `/.well-known/*` starts an OAuth flow that does not exist here.
  */
-export function createRouter({ settings, mcp, health, log }: RouterParts): Hono<Env> {
+export function createRouter({ settings, mcp, health, metrics, log }: RouterParts): Hono<Env> {
   const app = new Hono<Env>();
   const authenticated = createAuthenticator(settings.secret, settings.previousSecret);
   const addressOf = createClientAddress(settings.trustedProxies);
@@ -47,7 +49,7 @@ export function createRouter({ settings, mcp, health, log }: RouterParts): Hono<
     );
   };
 
-  for (const path of ['/mcp', '/health']) {
+  for (const path of ['/mcp', '/health', '/metrics']) {
     app.use(path, refuseForeignOrigin(settings));
     if (settings.allowedOrigins.length > 0) app.use(path, cors({ origin: [...settings.allowedOrigins] }));
     app.use(path, refuse401);
@@ -57,6 +59,11 @@ export function createRouter({ settings, mcp, health, log }: RouterParts): Hono<
     c.json(c.req.query('verbose') === '1' ? await health.verbose() : health.brief()),
   );
   app.all('/health', (c) => methodNotAllowed(c, 'GET'));
+
+  app.get('/metrics', async (c) =>
+    c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
+  );
+  app.all('/metrics', (c) => methodNotAllowed(c, 'GET'));
 
   app.post('/mcp', bodyLimit({ maxSize: LARGEST_BODY, onError: tooLarge }), async (c) => {
     if (!isJsonContentType(c.req.header('content-type'))) {

@@ -14,7 +14,7 @@ const LAYERS = [
   ['tools'],
   ['mesh', 'codehost'],
   ['net'],
-  ['audit'],
+  ['audit', 'metrics'],
   ['core'],
 ];
 /** The wiring is called by the command that starts the server. */
@@ -64,6 +64,7 @@ describe('imports', () => {
     ['minisearch', /^src\/tools\/snippet-kb\//],
     ['undici', /^src\/(net|mesh|codehost|tools\/fetch-external)\//],
     ['yaml', /^src\/config\//],
+    ['prom-client', /^src\/metrics\//],
   ])('of %s stay in their place', (name, place) => {
     expect(imports.filter(({ file, target }) => target === name && !place.test(file))).toEqual([]);
   });

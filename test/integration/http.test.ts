@@ -97,6 +97,22 @@ describe('GET /health', () => {
   });
 });
 
+describe('GET /metrics', () => {
+  it('counts calls in the Prometheus text format, for those who have the secret', async () => {
+    await server.call('mesh_status', { device: 'laptop-1' });
+    expect((await fetch(`${server.base}/metrics`)).status).toBe(401);
+    const response = await fetch(`${server.base}/metrics`, {
+      headers: { authorization: `Bearer ${SECRET}` },
+    });
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const text = await response.text();
+    expect(text).toContain(
+      'remote_tool_server_calls_total{tool="mesh_status",outcome="ok",error_code=""} 1\n',
+    );
+    expect(text).toContain('remote_tool_server_calls_under_way 0\n');
+  });
+});
+
 describe('paths and methods', () => {
   it.each([
     '/.well-known/oauth-protected-resource',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { noAudit } from '../../../src/audit/log.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createGate } from '../../../src/gate/call.ts';
+import { createMetrics } from '../../../src/metrics/metrics.ts';
 import type { Mesh } from '../../../src/mesh/device.ts';
 import type { SshSettings } from '../../../src/tools/ssh-exec/settings.ts';
 import { createSshExec } from '../../../src/tools/ssh-exec/tool.ts';
@@ -54,7 +55,13 @@ export function createRig(
     privateKey,
     log,
   });
-  const gate = createGate({ tools: [tool], audit: noAudit, redact: (text) => text, log: silentLog });
+  const gate = createGate({
+    tools: [tool],
+    audit: noAudit,
+    metrics: createMetrics(),
+    redact: (text) => text,
+    log: silentLog,
+  });
 
   return {
     knownHostsPath,

@@ -1,0 +1,84 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What the gate tells of a call when it is over. */
+export interface CallFacts {
+  tool: string;
+  /** `ok`, `blocked` or `error`. */
+  outcome: string;
+  errorCode?: string | undefined;
+  /** The policy entry that refused the call. */
+  rule?: string | undefined;
+  seconds: number;
+}
+
+export interface Metrics {
+  call(facts: CallFacts): void;
+  /** A number that is read when the metrics are asked for; undefined leaves it out. */
+  gauge(name: string, help: string, read: () => number | undefined): void;
+  /** The Prometheus text format. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+const PREFIX = 'remote_tool_server_';
+/** A label with values without bound would make each scrape larger than the last. */
+const MOST_RULES = 100;
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const calls = new Counter({
+    name: `${PREFIX}calls_total`,
+    help: 'Tool calls that ended, by tool, outcome and error code.',
+    labelNames: ['tool', 'outcome', 'error_code'],
+    registers,
+  });
+  const refusals = new Counter({
+    name: `${PREFIX}refusals_total`,
+    help: 'Tool calls that a policy refused, by tool and rule.',
+    labelNames: ['tool', 'rule'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: `${PREFIX}call_duration_seconds`,
+    help: 'How long tool calls took, by tool.',
+    labelNames: ['tool'],
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 3_600],
+    registers,
+  });
+  const rules = new Set<string>();
+
+  const metrics: Metrics = {
+    call({ tool, outcome, errorCode = '', rule, seconds }) {
+      calls.inc({ tool, outcome, error_code: errorCode });
+      durations.observe({ tool }, seconds);
+      if (rule !== undefined) refusals.inc({ tool, rule: bounded(rule) });
+    },
+    gauge(name, help, read) {
+      // prom-client registers a gauge by making it; `collect` runs at each scrape.
+      void new Gauge({
+        name: PREFIX + name,
+        help,
+        registers,
+        collect() {
+          const value = read();
+          if (value === undefined) this.reset();
+          else this.set(value);
+        },
+      });
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+  metrics.gauge('resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss());
+  metrics.gauge('uptime_seconds', 'Since the process started.', () => process.uptime());
+  return metrics;
+
+  /** A rule names the path that broke it after a colon; as a label only the rule itself is of use. */
+  function bounded(rule: string): string {
+    const label = rule.startsWith('outside allowed directories') ? 'outside allowed directories' : rule;
+    if (rules.size >= MOST_RULES && !rules.has(label)) return 'other';
+    rules.add(label);
+    return label;
+  }
+}
