@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import ssh2 from 'ssh2';
 import { DockerComposeEnvironment, type StartedDockerComposeEnvironment, Wait } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 
@@ -49,7 +50,9 @@ export async function setup({ provide }: TestProject): Promise<void> {
   const meshKey = 'demo-mesh-api-key';
   const codeHostToken = 'demo-code-host-token';
   const keyFile = join(directory, 'service-key');
-  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'container-test', '-f', keyFile]);
+  const keys = ssh2.utils.generateKeyPairSync('ed25519', { comment: 'container-test' });
+  writeFileSync(keyFile, keys.private, { mode: 0o600 });
+  writeFileSync(`${keyFile}.pub`, keys.public);
   const envFile = join(directory, 'env');
   writeFileSync(
     envFile,
