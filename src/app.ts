@@ -16,7 +16,11 @@ export interface AppParts {
   config: Config;
   /** The text of the SSH key, undefined where there is none. */
   privateKey: string | undefined;
+  /** Values by the name of the variable that holds each. */
+  secrets: ReadonlyMap<string, string>;
   redact: (text: string) => string;
+  /** The PATH on which programs are looked for. */
+  path: string | undefined;
   log: Log;
 }
 
@@ -28,11 +32,11 @@ export interface App {
 }
 
 /** Puts the parts together. @throws ToolError when the audit log cannot be opened */
-export async function createApp({ config, privateKey, redact, log }: AppParts): Promise<App> {
+export async function createApp({ config, privateKey, secrets, redact, path, log }: AppParts): Promise<App> {
   const audit = config.audit.enabled ? await openAuditLog(config.audit.path, redact) : noAudit;
   const mesh = createMesh(config.mesh);
   const codeHost = createCodeHost(config.codeHost);
-  const tools = createTools({ settings: config, mesh, codeHost, privateKey, log });
+  const tools = createTools({ settings: config, mesh, codeHost, privateKey, secrets, path, log });
   const metrics = createMetrics();
   const gate = createGate({ tools, audit, metrics, redact, log });
   const mcp = createMcpEndpoint(tools, gate, log);

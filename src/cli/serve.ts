@@ -49,9 +49,11 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   }
 
   const privateKey = options.key.state === 'read' ? options.key.text : undefined;
-  const app = await createApp({ config, privateKey, redact, log }).catch((error: unknown) => {
-    throw error instanceof ToolError ? new StartError(error.message) : error;
-  });
+  const app = await createApp({ config, privateKey, secrets, redact, path: options.env['PATH'], log }).catch(
+    (error: unknown) => {
+      throw error instanceof ToolError ? new StartError(error.message) : error;
+    },
+  );
   const { host, port } = config.server;
   const server = await listen(app.fetch, { host, port }).catch(async (error: NodeJS.ErrnoException) => {
     await app.close();

@@ -24,17 +24,21 @@ export interface ToolParts {
   codeHost: CodeHost;
   /** The text of the SSH key, undefined where there is none. */
   privateKey: string | undefined;
+  /** Values by the name of the variable that holds each; fetch_external injects those its map names. */
+  secrets: ReadonlyMap<string, string>;
+  /** The PATH on which programs are looked for. */
+  path?: string | undefined;
   log: Log;
 }
 
 /** The catalogue, in the order of tools/list: one line a tool. */
-export function createTools({ settings, mesh, codeHost, privateKey, log }: ToolParts): Tool[] {
+export function createTools({ settings, mesh, codeHost, privateKey, secrets, path, log }: ToolParts): Tool[] {
   return [
     createSshExec({ settings: settings.ssh, mesh, privateKey, log }),
     createMeshStatus(mesh),
-    createFetchExternal(settings.fetch),
+    createFetchExternal({ settings: settings.fetch, secrets }),
     createCodeSearch(codeHost),
     createSnippetKb(codeHost, settings.snippets, log),
-    createBrowser(settings.browser),
+    createBrowser(settings.browser, path),
   ];
 }

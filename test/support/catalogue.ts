@@ -17,6 +17,7 @@ export function catalogue(): Tool[] {
     mesh: createMesh(config.mesh),
     codeHost: createCodeHost(config.codeHost),
     privateKey: undefined,
+    secrets: new Map(),
     log: silentLog,
   });
 }
