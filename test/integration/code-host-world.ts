@@ -40,7 +40,7 @@ export async function startCodeHost(
     },
     control,
   );
-  const { url, close } = await listen(new Hono<StandinEnv>().route(path, api));
+  const { url, ...standin } = await listen(new Hono<StandinEnv>().route(path, api));
   const base = path === '/' ? url : `${url}${path}`;
   const clients: { close(): Promise<void> }[] = [];
 
@@ -67,7 +67,7 @@ export async function startCodeHost(
     },
     async close() {
       for (const client of clients) await client.close();
-      await close();
+      await standin.close();
     },
   };
 }

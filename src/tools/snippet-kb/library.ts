@@ -46,7 +46,7 @@ export interface LibraryOptions {
   all: boolean;
   log: Log;
   /** The wall clock, in milliseconds. */
-  now?: () => number;
+  now: () => number;
 }
 
 /** The code host's list may show a deleted gist for a moment longer. */
@@ -57,7 +57,7 @@ const UNSETTLED_MS = 2_000;
 const ONE_NOTE: readonly ErrorCode[] = ['upstream_error', 'too_large', 'timeout'];
 const MOST_FAULTS = 5;
 
-export function createLibrary(gists: Gists, { all, log, now = Date.now }: LibraryOptions): Library {
+export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): Library {
   const entries = new Map<string, Entry>();
   const index = createSearchIndex();
   const listing = createListing(gists);

@@ -35,9 +35,9 @@ export function createListing(gists: Gists): Listing {
       let last = await read(1, fresh, signal);
       const rest = Array.from({ length: last - 1 }, (_, at) => at + 2);
       await eachOf(rest, WIDTH, async (number) => void (await read(number, fresh, signal)));
-      while (last > 1 && fresh[last - 1]?.gists.length === PER_PAGE) {
-        last += 1;
-        await read(last, fresh, signal);
+      // Pages that grew while the first one stayed the same were not counted by it.
+      if (fresh[0]?.gists === pages[0]?.gists) {
+        while (fresh[last - 1]?.gists.length === PER_PAGE) await read((last += 1), fresh, signal);
       }
       pages = fresh;
       // A gist made while the pages were read pushes others onto the next page, where they are listed again.

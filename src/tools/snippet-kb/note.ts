@@ -58,6 +58,8 @@ export async function readNote(gists: Gists, gist: Gist, options: ReadOptions): 
   const { file: only, offset = 0, signal } = options;
   const all = Object.values(gist.files).filter((file) => file !== null);
   const wanted = only === undefined ? all : all.filter(({ filename }) => filename === only);
+  // Small files first, so that one large one does not hide them.
+  wanted.sort((a, b) => a.size - b.size);
   if (only !== undefined && wanted.length === 0) {
     throw new ToolError('not_found', `Note ${gist.id} has no file "${only.slice(0, 64)}".`, {
       hint: `Its files: ${nameList(gist)}.`,
@@ -78,13 +80,18 @@ export async function readNote(gists: Gists, gist: Gist, options: ReadOptions): 
       left.push([name, `binary, ${file.size} bytes`]);
       continue;
     }
+    if (room === 0) {
+      left.push([name, `${text.length} characters; read it with file`]);
+      continue;
+    }
     const part = text.slice(offset, offset + room);
+    const end = offset + part.length;
     room -= part.length;
     const visible = stripInvisible(part);
     shown.push([name, visible]);
     const remarks = [
       part.length < text.length &&
-        `characters ${offset} to ${offset + part.length} of ${text.length} are shown; read on with file and offset`,
+        `characters ${offset} to ${end} of ${text.length} are shown${end < text.length ? '; read on with file and offset' : ''}`,
       visible.length < part.length && `${part.length - visible.length} invisible characters are left out`,
     ].filter((remark) => remark !== false);
     if (remarks.length > 0) left.push([name, remarks.join('; ')]);

@@ -19,7 +19,7 @@ export interface SearchIndex {
   remove(id: string): void;
   /** Ids of notes whose text is indexed only in part. */
   readonly cut: ReadonlySet<string>;
-  /** Best first. Notes with all words; where there are none, notes with any of them. */
+  /** Best first. Notes with all words; where there are none, with all but for typing errors; else with any. */
   search(query: string, accept: (id: string) => boolean): { id: string; words: string[] }[];
   excerpt(id: string, words: readonly string[]): string | undefined;
 }
@@ -34,6 +34,10 @@ export interface IndexBounds {
 const BOUNDS: IndexBounds = { perNote: 500_000, total: 64_000_000 };
 const LONGEST_WORD = 64;
 
+/** Typing errors are allowed only where nothing else is found: `web-12` is not a misspelt `web-11`. */
+const fuzzy = (word: string) => (word.length >= 5 ? 0.2 : false);
+const TRIES = [{ combineWith: 'AND' }, { combineWith: 'AND', fuzzy }, { fuzzy }] as const;
+
 export function createSearchIndex({ perNote, total }: IndexBounds = BOUNDS): SearchIndex {
   const engine = new MiniSearch<{ id: string; title: string; tags: string; names: string; text: string }>({
     fields: ['title', 'tags', 'names', 'text'],
@@ -43,7 +47,6 @@ export function createSearchIndex({ perNote, total }: IndexBounds = BOUNDS): Sea
     searchOptions: {
       boost: { title: 4, tags: 3, names: 2 },
       prefix: (word) => word.length >= 3,
-      fuzzy: (word) => (word.length >= 5 ? 0.2 : false),
     },
   });
   const texts = new Map<string, { name: string; text: string }[]>();
@@ -91,9 +94,11 @@ export function createSearchIndex({ perNote, total }: IndexBounds = BOUNDS): Sea
     },
     search(query, accept) {
       const filter = ({ id }: { id: string }) => accept(id);
-      const all = engine.search(query, { combineWith: 'AND', filter: filter as never });
-      const found = all.length > 0 ? all : engine.search(query, { filter: filter as never });
-      return found.map(({ id, terms }) => ({ id: id as string, words: terms }));
+      for (const options of TRIES) {
+        const found = engine.search(query, { ...options, filter: filter as never });
+        if (found.length > 0) return found.map(({ id, terms }) => ({ id: id as string, words: terms }));
+      }
+      return [];
     },
     excerpt(id, words) {
       for (const { name, text } of texts.get(id) ?? []) {

@@ -30,9 +30,17 @@ const note = z.looseObject({ id: z.string() });
 
 const output = z.looseObject({ total: z.number(), notes: z.array(z.unknown()), note }).partial();
 
-/** The knowledge base: notes kept as marked secret gists, with full-text search. */
-export function createSnippetKb(codeHost: CodeHost, settings: SnippetSettings, log: Log): Tool {
-  const base = createKnowledgeBase(createGists(codeHost), { all: settings.all, log });
+/**
+ * The knowledge base: notes kept as marked secret gists, with full-text search.
+ * @param now the wall clock, in milliseconds
+ */
+export function createSnippetKb(
+  codeHost: CodeHost,
+  settings: SnippetSettings,
+  log: Log,
+  now: () => number = Date.now,
+): Tool {
+  const base = createKnowledgeBase(createGists(codeHost), { all: settings.all, log, now });
   return defineTool({
     name: 'snippet_kb',
     title: 'Knowledge base of notes',
