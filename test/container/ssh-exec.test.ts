@@ -128,6 +128,19 @@ describe('connections', () => {
     await own.close();
   });
 
+  it.each([
+    [8, 1],
+    [9, 2],
+  ])('carry %i calls at a time over %i', async (calls, connections) => {
+    const own = rigFor(device);
+    const answers = await Promise.all(
+      Array.from({ length: calls }, () => own.exec({ command: 'sleep 0.2' })),
+    );
+    expect(answers.filter(({ exit_code: code }) => code !== 0)).toEqual([]);
+    expect(own.connections()).toBe(connections);
+    await own.close();
+  });
+
   it('carry 50 calls at a time, four connections with eight channels each', async () => {
     const own = rigFor(device);
     const answers = await Promise.all(
@@ -137,6 +150,8 @@ describe('connections', () => {
       Array.from({ length: 50 }, (_, index) => `${index}\n`),
     );
     expect(own.connections()).toBe(4);
+    // sshd's words for a channel beyond MaxSessions.
+    expect(await logOf(device)).not.toContain('no more sessions');
     await own.close();
   });
 

@@ -22,6 +22,8 @@ export interface KnownHosts {
    * @throws ToolError `host_key_changed`; `internal` where the file cannot be read or written
    */
   check(host: HostNames, key: Buffer): Promise<void>;
+  /** As `check`, but files nothing: `new` where `check` would have filed the key. */
+  look(host: HostNames, key: Buffer): Promise<'known' | 'new'>;
 }
 
 interface Line {
@@ -55,20 +57,29 @@ export function createKnownHosts(path: string): KnownHosts {
     check: (host, key) =>
       inTurn(async () => {
         const text = await read(path);
-        const lines = linesFor(text, host);
-        const encoded = key.toString('base64');
-        const revoked = lines.find((line) => line.revoked && line.key === encoded);
-        if (revoked) throw changed(path, host, revoked, key);
-        const missing: string[] = [];
-        for (const name of patterns(host)) {
-          const known = lines.filter((line) => !line.revoked && covers(line, name));
-          const [first] = known;
-          if (!first) missing.push(name);
-          else if (!known.some((line) => line.key === encoded)) throw changed(path, host, first, key);
-        }
-        if (missing.length > 0) await append(path, text, `${missing.join(',')} ${typeOf(key)} ${encoded}\n`);
+        const missing = missingNames(path, text, host, key);
+        if (missing.length === 0) return;
+        await append(path, text, `${missing.join(',')} ${typeOf(key)} ${key.toString('base64')}\n`);
       }),
+    look: (host, key) =>
+      inTurn(async () => (missingNames(path, await read(path), host, key).length === 0 ? 'known' : 'new')),
   };
+}
+
+/** The names of a host that are not on file. @throws ToolError `host_key_changed` where one is, with other keys */
+function missingNames(path: string, text: string, host: HostNames, key: Buffer): string[] {
+  const lines = linesFor(text, host);
+  const encoded = key.toString('base64');
+  const revoked = lines.find((line) => line.revoked && line.key === encoded);
+  if (revoked) throw changed(path, host, revoked, key);
+  const missing: string[] = [];
+  for (const name of patterns(host)) {
+    const known = lines.filter((line) => !line.revoked && covers(line, name));
+    const [first] = known;
+    if (!first) missing.push(name);
+    else if (!known.some((line) => line.key === encoded)) throw changed(path, host, first, key);
+  }
+  return missing;
 }
 
 /** The names of a host as known_hosts writes them: bare on port 22, else `[name]:port`. */

@@ -88,6 +88,13 @@ export function createPool(dial: (target: Target, signal: AbortSignal) => Promis
     for (const look of group.waiting.splice(0)) look();
   }
 
+  /** Counts at once, before anybody else looks for room: callers of the same moment must not all find the last. */
+  function take(group: Group, entry: Entry): { group: Group; entry: Entry } {
+    entry.active += 1;
+    clearTimeout(entry.idle);
+    return { group, entry };
+  }
+
   function give(group: Group, entry: Entry): void {
     entry.active -= 1;
     wake(group);
@@ -112,8 +119,8 @@ export function createPool(dial: (target: Target, signal: AbortSignal) => Promis
         ({ connection, abort }) => connection?.alive !== false && !abort.signal.aborted,
       );
       const free = usable.find((entry) => entry.active < group.channels);
-      if (free) return { group, entry: free };
-      if (usable.length < MOST_CONNECTIONS) return { group, entry: add(group, target) };
+      if (free) return take(group, free);
+      if (usable.length < MOST_CONNECTIONS) return take(group, add(group, target));
       const channel = new Promise<void>((resolve) => group.waiting.push(resolve));
       // Which of the two it was is found out at the top of the loop.
       await abortable(channel, AbortSignal.any([signal, enough])).catch(() => {});
@@ -124,8 +131,6 @@ export function createPool(dial: (target: Target, signal: AbortSignal) => Promis
     dial,
     async lease(target, waitMs, signal) {
       const { group, entry } = await room(target, waitMs, signal);
-      entry.active += 1;
-      clearTimeout(entry.idle);
       let given = false;
       const release = () => {
         if (given) return;

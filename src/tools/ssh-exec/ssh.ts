@@ -38,6 +38,8 @@ export interface Remote {
 
 export interface Connection {
   readonly alive: boolean;
+  /** The authentication method that the device accepted. */
+  readonly method: 'none' | 'publickey';
   /** Settles when the connection is gone. */
   readonly closed: Promise<void>;
   /**
@@ -154,10 +156,16 @@ export async function connect(
       keepaliveCountMax: Number.MAX_SAFE_INTEGER,
     });
   });
-  return connection(target, client, socket);
+  const method = tried.at(-1) === 'none' ? 'none' : 'publickey';
+  return connection(target, client, socket, method);
 }
 
-function connection(target: Target, client: Client, socket: ReturnType<typeof createConnection>): Connection {
+function connection(
+  target: Target,
+  client: Client,
+  socket: ReturnType<typeof createConnection>,
+  method: Connection['method'],
+): Connection {
   let alive = true;
   let seen = socket.bytesRead;
   let silent = 0;
@@ -183,6 +191,7 @@ function connection(target: Target, client: Client, socket: ReturnType<typeof cr
     get alive() {
       return alive;
     },
+    method,
     closed,
     start: (command, stdin, onStdout, onStderr) =>
       new Promise((resolve, reject) => {

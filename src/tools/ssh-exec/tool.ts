@@ -167,7 +167,8 @@ function unusable(call: z.output<typeof input>): ToolError | undefined {
   return new ToolError('invalid_input', message, { hint: 'Example: {"device":"web-1","command":"uptime"}.' });
 }
 
-function targetFor(device: Device, asked: string, user: string, port: number): Target {
+/** Where a device's commands run. @throws ToolError `device_offline`, `ssh_unreachable` without an address */
+export function targetFor(device: Device, asked: string, user: string, port: number): Target {
   if (!device.online) {
     const seen = device.last_seen === null ? '' : `; last seen ${device.last_seen}`;
     throw new ToolError('device_offline', `${device.name} is offline${seen}.`, {
