@@ -5,7 +5,10 @@ import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, readF
  * may still be root, before anything else is loaded.
  */
 export type KeyFile =
-  { state: 'read'; text: string } | { state: 'missing'; path: string } | { state: 'fault'; message: string };
+  /** `permissions` in octal, as found; wider ones than 600 have been narrowed to that. */
+  | { state: 'read'; text: string; permissions: string }
+  | { state: 'missing'; path: string }
+  | { state: 'fault'; message: string };
 
 /**
  * Reads the key file, following no symlink, and sets its permissions to 600 where they are wider.
@@ -60,7 +63,7 @@ function readOpened(path: string, fault: (why: string) => KeyFile): KeyFile {
         );
       }
     }
-    return { state: 'read', text: readFileSync(file, 'utf8') };
+    return { state: 'read', text: readFileSync(file, 'utf8'), permissions };
   } finally {
     closeSync(file);
   }

@@ -8,7 +8,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { ToolError } from '../../core/errors.ts';
 
 /** The version whose behaviour this file relies on. */
-const VERSION = '0.41.2';
+export const VERSION = '0.41.2';
 /** Above every limit of a call, so that the call's own is the one that counts. */
 const LONGEST_WAIT_MS = 130_000;
 const LARGEST_ANSWER = 32 * 1024 * 1024;
@@ -138,8 +138,9 @@ const notFound = () =>
 /**
  * The native program behind the npm package's launcher, which costs 45 to 84 ms a call. Linked to directly where
  * the package's install script ran.
+ * @throws ToolError `cli_not_found`
  */
-async function findNative(path: string | undefined): Promise<string> {
+export async function findNative(path: string | undefined): Promise<string> {
   for (const folder of (path ?? '').split(delimiter)) {
     if (folder === '') continue;
     const found = await realpath(join(folder, 'agent-browser')).catch(() => undefined);

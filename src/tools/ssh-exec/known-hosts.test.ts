@@ -68,6 +68,14 @@ describe('a host key', () => {
     await expect(withFile(text).check(WEB, key(KEY_2))).rejects.toMatchObject({ code: 'host_key_changed' });
   });
 
+  it('can be looked at without being filed', async () => {
+    const hosts = withFile(`web-1.tail.ts.net,100.64.0.1 ssh-ed25519 ${KEY_1}\n`);
+    expect(await hosts.look(WEB, key(KEY_1))).toBe('known');
+    await expect(hosts.look(WEB, key(KEY_2))).rejects.toMatchObject({ code: 'host_key_changed' });
+    expect(await hosts.look({ device: 'db-1', names: ['db-1'], port: 22 }, key(KEY_2))).toBe('new');
+    expect(readFileSync(file, 'utf8')).toBe(`web-1.tail.ts.net,100.64.0.1 ssh-ed25519 ${KEY_1}\n`);
+  });
+
   it('that is marked as revoked is refused', async () => {
     const hosts = withFile(`@revoked web-1.tail.ts.net ssh-ed25519 ${KEY_1}\n`);
     await expect(hosts.check(WEB, key(KEY_1))).rejects.toThrow(`is marked as revoked in ${file}, line 1.`);
