@@ -145,6 +145,7 @@ WORKDIR /app
 COPY --from=production /app/node_modules ./node_modules
 COPY package.json ./
 COPY test/standins ./test/standins
+RUN install -d -o node -g node /data
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=5s --start-period=10s --retries=3 \
