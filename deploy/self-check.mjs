@@ -107,11 +107,31 @@ async function checkSsh() {
   for (const line of stdout.trimEnd().split('\n')) console.log(`      ${line}`);
 }
 
+/** The other four, each on something that is only in the demo. */
+async function checkTheRest() {
+  const page = await call('fetch_external', { url: 'http://demo-site/', format: 'markdown' });
+  if (page.status !== 200) throw new Error(`fetch_external of http://demo-site/ got HTTP ${page.status}`);
+  console.log(`    fetch_external of http://demo-site/: HTTP ${page.status}, ${page.bytes} bytes`);
+  const found = await call('code_search', { query: 'backup' });
+  console.log(`    code_search for backup: ${found.total} found`);
+  const notes = await call('snippet_kb', { action: 'search', query: 'backup' });
+  if (notes.total === 0) throw new Error('snippet_kb found none of the demo notes');
+  console.log(`    snippet_kb search for backup: ${notes.total} notes`);
+  const session = 'self-check';
+  const opened = await call('browser', { action: 'open', session, url: 'http://demo-site/' });
+  if (opened.title !== 'Demo site') throw new Error(`browser opened "${opened.title}"`);
+  await call('browser', { action: 'close', session });
+  console.log(`    browser opened http://demo-site/: "${opened.title}"`);
+}
+
 try {
   await untilReachable();
   await checkTools();
   await checkMesh();
-  if (demo === 'true') await checkSsh();
+  if (demo === 'true') {
+    await checkSsh();
+    await checkTheRest();
+  }
 } catch (error) {
   console.error(`    self-check failed: ${error.message}`);
   process.exitCode = 1;
