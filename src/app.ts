@@ -33,7 +33,10 @@ export interface App {
 
 /** Puts the parts together. @throws ToolError when the audit log cannot be opened */
 export async function createApp({ config, privateKey, secrets, redact, path, log }: AppParts): Promise<App> {
-  const audit = config.audit.enabled ? await openAuditLog(config.audit.path, redact) : noAudit;
+  const { secret, previousSecret } = config.server;
+  const audit = config.audit.enabled
+    ? await openAuditLog({ ...config.audit, secret, previousSecrets: [previousSecret], redact })
+    : noAudit;
   const mesh = createMesh(config.mesh);
   const codeHost = createCodeHost(config.codeHost);
   const tools = createTools({ settings: config, mesh, codeHost, privateKey, secrets, path, log });

@@ -1,18 +1,33 @@
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
-import { dirname } from 'node:path';
-
-import { ToolError, messageOf, systemCodeOf } from '../core/errors.ts';
-import type { AuditRecord } from './record.ts';
+import { messageOf, systemCodeOf, ToolError } from '../core/errors.ts';
+import { deriveKey, deriveKeys } from './chain.ts';
+import { writeHead } from './head.ts';
+import type { AuditRecord, WrittenRecord } from './record.ts';
+import { Writer } from './writer.ts';
 
 export interface AuditLog {
   /** Appends a record and resolves once it is on disk. Rejects with a ToolError when it cannot be written. */
   appendDurable(record: AuditRecord): Promise<void>;
   /** Appends a record and resolves once the kernel has it: it survives the process, not a power cut. */
   append(record: AuditRecord): Promise<void>;
-  /** Whether the last write succeeded, for health checks. */
+  /** Whether the last write succeeded and nobody else had a hand in the files, for health checks. */
   state(): { ok: boolean; detail: string };
   close(): Promise<void>;
+}
+
+export interface AuditLogOptions {
+  path: string;
+  /** MCP_SECRET, which the chain's key is derived from. */
+  secret: string;
+  /** Secrets before it: what was written with them is taken up again. */
+  previousSecrets?: readonly string[];
+  /** A file is rotated before it grows beyond this; 64 MiB. */
+  maxBytes?: number;
+  /** Rotated files that are kept, 0 for all; 10. */
+  keepFiles?: number;
+  /** Takes secrets out of a line of JSON. */
+  redact?: (text: string) => string;
+  /** Told of each record once it is written, redacted as in the file. Must not throw. */
+  onRecord?: (record: WrittenRecord) => void;
 }
 
 /** The log used when AUDIT_ENABLED=false. */
@@ -23,58 +38,71 @@ export const noAudit: AuditLog = {
   close: async () => {},
 };
 
-const NEWLINE = 0x0a;
+/** How often the head file is written at most. */
+const HEAD_MS = 1_000;
 
 interface Pending {
-  line: string;
+  text: string;
   durable: boolean;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
 
 /**
- * Opens the log: one writer, append only. Records that wait while the disk is flushing go out together in
+ * Opens the log: one writer, append only. Records that wait while the disk is flushed go out together in
  * the next write, so that durability costs one flush a batch and not one a call.
  * @throws ToolError when the file cannot be opened for appending
  */
-export async function openAuditLog(path: string, redact: (text: string) => string): Promise<AuditLog> {
-  const file = await openForAppend(path);
+export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> {
+  const { path, onRecord, redact = (text) => text, maxBytes = 64 * 1024 ** 2, keepFiles = 10 } = options;
+  const key = deriveKey(options.secret);
+  const keys = deriveKeys([options.secret, ...(options.previousSecrets ?? [])]);
+  const writer = await Writer.open({ path, key, keys, maxBytes, keepFiles, redact }).catch(
+    (error: unknown) => {
+      throw cannotWrite(path, error);
+    },
+  );
   let queue: Pending[] = [];
   let flushing: Promise<void> | undefined;
   let closed = false;
   let failure: string | undefined;
-  // A line that was cut short (power loss, full disk) must not swallow the next one.
-  let torn = await endsMidLine(path);
+  let savedHead = 0;
+  let headTimer: NodeJS.Timeout | undefined;
+  let savingHead = Promise.resolve();
 
-  const write = async (batch: readonly Pending[]): Promise<void> => {
-    const bytes = Buffer.from((torn ? '\n' : '') + batch.map((entry) => entry.line).join(''));
-    let done = 0;
+  const saveHead = (): Promise<void> => {
+    clearTimeout(headTimer);
+    headTimer = undefined;
+    const position = writer.durable;
+    if (position.seq === savedHead) return savingHead;
+    savedHead = position.seq;
+    // A head that cannot be written (full disk) is an old head; it promises less, and nothing false.
+    savingHead = savingHead.then(() => writeHead(path, key, position)).catch(() => {});
+    return savingHead;
+  };
+
+  const writeBatch = async (batch: readonly Pending[]): Promise<void> => {
     try {
-      while (done < bytes.length) {
-        const { bytesWritten } = await file.write(bytes, done);
-        done += bytesWritten;
-      }
-    } finally {
-      torn = done === 0 ? torn : bytes[done - 1] !== NEWLINE;
+      const lines = await writer.write(
+        batch.map(({ text }) => text),
+        batch.some(({ durable }) => durable),
+      );
+      failure = undefined;
+      for (const entry of batch) entry.resolve();
+      if (onRecord) for (const line of lines) onRecord(JSON.parse(line) as WrittenRecord);
+    } catch (error) {
+      failure = systemCodeOf(error) ?? messageOf(error);
+      const refusal = cannotWrite(path, error);
+      for (const entry of batch) entry.reject(refusal);
     }
-    // Those who wait for durability wait for this; a failed flush is never retried, because the kernel
-    // may have dropped the pages and would then report success for data that is gone.
-    if (batch.some((entry) => entry.durable)) await file.datasync();
+    if (writer.durable.seq !== savedHead) headTimer ??= setTimeout(() => void saveHead(), HEAD_MS).unref();
   };
 
   const flush = async (): Promise<void> => {
     while (queue.length > 0) {
       const batch = queue;
       queue = [];
-      try {
-        await write(batch);
-        failure = undefined;
-        for (const entry of batch) entry.resolve();
-      } catch (error) {
-        failure = systemCodeOf(error) ?? messageOf(error);
-        const refusal = cannotWrite(path, error);
-        for (const entry of batch) entry.reject(refusal);
-      }
+      await writeBatch(batch);
     }
     flushing = undefined;
   };
@@ -85,49 +113,29 @@ export async function openAuditLog(path: string, redact: (text: string) => strin
         reject(cannotWrite(path, new Error('the log is closed')));
         return;
       }
-      queue.push({ line: `${redact(JSON.stringify(record))}\n`, durable, resolve, reject });
+      queue.push({ text: redact(JSON.stringify(record)), durable, resolve, reject });
       // Deferred by a turn, so that calls that arrive together share the first flush too.
       flushing ??= Promise.resolve().then(flush);
     });
 
+  // What the log has to say of itself. Where it cannot be written (full disk), it goes out before the first record.
+  await writeBatch([]);
+  await saveHead();
+
   return {
     appendDurable: (record) => enqueue(record, true),
     append: (record) => enqueue(record, false),
-    state: () => (failure === undefined ? { ok: true, detail: path } : { ok: false, detail: failure }),
+    state: () => {
+      const trouble = failure ?? writer.trouble;
+      return trouble === undefined ? { ok: true, detail: path } : { ok: false, detail: trouble };
+    },
     close: async () => {
       closed = true;
       await flushing;
-      await file.datasync().catch(() => {});
-      await file.close();
+      await writer.close().catch(() => {});
+      await saveHead();
     },
   };
-}
-
-async function openForAppend(path: string): Promise<FileHandle> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    const file = await open(
-      path,
-      constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
-      0o600,
-    );
-    if (!(await file.stat()).isFile()) throw new Error('not a regular file');
-    return file;
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
-}
-
-async function endsMidLine(path: string): Promise<boolean> {
-  const file = await open(path, constants.O_RDONLY);
-  try {
-    const { size } = await file.stat();
-    if (size === 0) return false;
-    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
-    return buffer[0] !== NEWLINE;
-  } finally {
-    await file.close();
-  }
 }
 
 function cannotWrite(path: string, cause: unknown): ToolError {

@@ -24,6 +24,29 @@ export interface AuditRecord {
   bytes?: number;
   /** For `note`: what happened to the log itself. */
   message?: string;
+  /** For a `note` that begins a segment: what ties it to the one before. */
+  segment?: AuditSegment;
+  /** For a `note` on a line that a crash cut short: its length, its digest and its beginning. */
+  cut?: { bytes: number; sha256: string; beginning: string };
+}
+
+/** A record as it stands in the file; docs of the two fields: `chain.ts`. */
+export interface WrittenRecord extends AuditRecord {
+  /** Goes up by one a record, over all files of the log. */
+  seq: number;
+  /** HMAC-SHA256 in base64url, over the record before and this one. */
+  mac: string;
+}
+
+export interface AuditSegment {
+  /** Which key the macs from here on are made with; tells nothing of the key. */
+  key: string;
+  /** The mac of the record before, in whatever file that is; '' for the first one of all. */
+  previous: string;
+  /** The first record that is still kept: what is missing before it was dropped by AUDIT_KEEP_FILES. */
+  oldest: number;
+  /** Bytes before this line that were in the file when the log found it, and that no mac protects. */
+  unchained?: number;
 }
 
 export interface AuditClient {

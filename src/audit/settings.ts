@@ -13,6 +13,22 @@ export const auditSettings = {
     default: './service-audit.log',
     meaning: 'Audit log file (JSON lines, append only).',
   }),
+  maxBytes: setting.integer({
+    env: 'AUDIT_MAX_BYTES',
+    yaml: 'audit.max_bytes',
+    default: 64 * 1024 * 1024,
+    min: 64 * 1024,
+    max: Number.MAX_SAFE_INTEGER,
+    meaning: 'Size at which the audit log is rotated to the next numbered file beside it.',
+  }),
+  keepFiles: setting.integer({
+    env: 'AUDIT_KEEP_FILES',
+    yaml: 'audit.keep_files',
+    default: 10,
+    min: 0,
+    max: 100_000,
+    meaning: 'Rotated audit log files that are kept; the oldest ones beyond are removed. 0 keeps all.',
+  }),
 };
 
 export type AuditSettings = SettingsOf<typeof auditSettings>;

@@ -21,7 +21,12 @@ describe('defaults', () => {
     const { config, warnings } = loadConfig(FULL);
     expect(config.server.port).toBe(3000);
     expect(config.ssh.dryRun).toBe(false);
-    expect(config.audit).toEqual({ enabled: true, path: './service-audit.log' });
+    expect(config.audit).toEqual({
+      enabled: true,
+      path: './service-audit.log',
+      maxBytes: 67_108_864,
+      keepFiles: 10,
+    });
     expect(config.ssh.blockedCommands).toEqual([]);
     expect(config.ssh.allowedDirs).toEqual([]);
     expect(config.fetch.tokenMap).toEqual({});
@@ -59,7 +64,7 @@ describe('precedence', () => {
       allowedDirs: ['/srv'],
       dryRun: true,
     });
-    expect(config.audit).toEqual({ enabled: false, path: '/var/log/a.log' });
+    expect(config.audit).toMatchObject({ enabled: false, path: '/var/log/a.log' });
   });
 
   it('takes the environment over YAML', () => {
@@ -79,7 +84,7 @@ describe('precedence', () => {
       allowedDirs: ['/home'],
       dryRun: false,
     });
-    expect(config.audit).toEqual({ enabled: true, path: '/tmp/b.log' });
+    expect(config.audit).toMatchObject({ enabled: true, path: '/tmp/b.log' });
   });
 });
 
@@ -119,7 +124,7 @@ describe('faults', () => {
 
   it('names an unknown YAML key and the known ones', () => {
     expect(faultsOf(FULL, 'ssh:\n  blocked: [dd]\n')).toEqual([
-      'service.config.yaml: unknown key ssh.blocked; the known ones are ssh.blocked_commands, ssh.allowed_dirs, dry_run, fetch.allowed_domains, fetch.allow_private_domains, audit.enabled, audit.log_path',
+      'service.config.yaml: unknown key ssh.blocked; the known ones are ssh.blocked_commands, ssh.allowed_dirs, dry_run, fetch.allowed_domains, fetch.allow_private_domains, audit.enabled, audit.log_path, audit.max_bytes, audit.keep_files',
     ]);
   });
 

@@ -10,11 +10,11 @@ afterAll(() => server.close());
 
 const after = <T>(list: T[], before: number) => list.slice(before);
 
-/** The audit records that `act` caused. */
+/** The audit records that `act` caused, but for what no two runs share. */
 async function auditOf(act: () => Promise<unknown>) {
   const before = server.audit().length;
   await act();
-  return after(server.audit(), before).map(({ time: _, id: __, ...rest }) => rest);
+  return after(server.audit(), before).map(({ time: _, id: __, seq: ___, mac: ____, ...rest }) => rest);
 }
 
 const client = { name: 'node', ip: '127.0.0.1' };
@@ -26,6 +26,8 @@ describe('the audit log', () => {
     const [intent, outcome, ...more] = after(server.audit(), before);
     expect(more).toEqual([]);
     expect(intent).toEqual({
+      seq: before + 1,
+      mac: expect.stringMatching(/^[\w-]{43}$/),
       event: 'intent',
       time: expect.stringMatching(/^\d{4}-.*Z$/),
       id: outcome?.id,
@@ -35,6 +37,8 @@ describe('the audit log', () => {
       decision: 'allow',
     });
     expect(outcome).toEqual({
+      seq: before + 2,
+      mac: expect.stringMatching(/^[\w-]{43}$/),
       event: 'outcome',
       time: expect.stringMatching(/^\d{4}-.*Z$/),
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),

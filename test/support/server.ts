@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { AuditRecord } from '../../src/audit/record.ts';
+import type { WrittenRecord } from '../../src/audit/record.ts';
 import { startServer } from '../../src/cli/serve.ts';
 import { type Control, createControl } from '../standins/control.ts';
 import { listen } from '../standins/listen.ts';
@@ -27,7 +27,7 @@ export interface TestServer {
   control: Control;
   /** Everything the server wrote to its log and standard output. */
   output(): string;
-  audit(): AuditRecord[];
+  audit(): WrittenRecord[];
   auditText(): string;
   /** POSTs a JSON-RPC body, as the specification's curl does: no Accept header of its own. */
   post(body: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -90,7 +90,7 @@ export async function startTestServer(env: Record<string, string> = {}): Promise
       auditText()
         .split('\n')
         .filter(Boolean)
-        .map((line) => JSON.parse(line) as AuditRecord),
+        .map((line) => JSON.parse(line) as WrittenRecord),
     post,
     async call(tool, args) {
       const response = await post({
