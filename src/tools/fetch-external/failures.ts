@@ -63,7 +63,9 @@ export function connectionFailure(url: URL, method: string, error: unknown): Too
     return fail(`${at} sent a body of another length than its Content-Length.`, repeat);
   }
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return fail(`${at} answered with headers of more than 16 KiB.`);
-  if (code.startsWith('HPE_') || code === 'UND_ERR_NOT_SUPPORTED') {
+  // The parser's error has a code for some faults only.
+  const isParser = error instanceof Error && error.name === 'HTTPParserError';
+  if (isParser || code.startsWith('HPE_') || code === 'UND_ERR_NOT_SUPPORTED') {
     return fail(`${at} answered with something other than HTTP (${code}).`, 'Check the scheme and the port.');
   }
   if (code.startsWith('Z_') || code.startsWith('ERR_') || code.startsWith('ZSTD_')) {

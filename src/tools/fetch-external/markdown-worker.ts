@@ -13,7 +13,7 @@ const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', b
 
 turndown.addRule('unseen', {
   filter: (node) =>
-    ['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'IFRAME', 'OBJECT', 'SVG', 'HEAD'].includes(
+    ['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'IFRAME', 'OBJECT', 'SVG', 'TITLE'].includes(
       node.nodeName.toUpperCase(),
     ) ||
     // What the page hides from people must not speak to the model.
@@ -56,7 +56,8 @@ turndown.addRule('rows', { filter: ['thead', 'tbody', 'tfoot'], replacement: (co
 turndown.addRule('table', {
   filter: 'table',
   replacement: (content) => {
-    const [first = '', ...rest] = content.split('\n').filter((line) => line.trim() !== '');
+    const [first, ...rest] = content.split('\n').filter((line) => line.trim() !== '');
+    if (first === undefined) return '';
     const columns = Math.max(1, first.split(/(?<!\\)\|/).length - 2);
     return `\n\n${[first, `|${' --- |'.repeat(columns)}`, ...rest].join('\n')}\n\n`;
   },
@@ -67,7 +68,10 @@ let base = '';
 function absolute(reference: string): string {
   const trimmed = reference.trim();
   const href = URL.canParse(trimmed, base) ? new URL(trimmed, base).href : trimmed;
-  return href.replaceAll(/[\s()]/g, encodeURIComponent);
+  return href.replaceAll(
+    /[\s()]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
 }
 
 function attributesOf<Name extends string>(node: unknown, ...names: Name[]): Record<Name, string> {

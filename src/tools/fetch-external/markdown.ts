@@ -28,7 +28,7 @@ const WORKER = new URL(
  * The conversion runs in a thread of its own: a page written for the purpose keeps any converter busy for minutes,
  * and in the main thread that would stop the whole server. The thread is started by the first page and kept.
  */
-export function createMarkdownConverter(): MarkdownConverter {
+export function createMarkdownConverter(longestMs = LONGEST_MS): MarkdownConverter {
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -56,7 +56,7 @@ export function createMarkdownConverter(): MarkdownConverter {
         hint: 'Ask for the page with format text.',
       });
     const stop = () => reject(signal.reason as Error);
-    const timer = setTimeout(() => reject(tooLarge(`it takes more than ${LONGEST_MS / 1000} s`)), LONGEST_MS);
+    const timer = setTimeout(() => reject(tooLarge(`it takes more than ${longestMs / 1000} s`)), longestMs);
     const onMessage = ({ markdown }: { markdown: string | undefined }) => {
       if (markdown === undefined) reject(tooLarge('its elements are nested too deep'));
       else resolve(markdown);

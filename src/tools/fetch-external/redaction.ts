@@ -104,11 +104,11 @@ function formsOf(secret: string, mark: string): { bytes: Buffer; mark: Buffer }[
     hex.toUpperCase(),
     ...base64Forms(secret),
   ];
-  const wide = (text: string) => Buffer.from(text, 'utf16le');
+  // UTF-16 without the zero at its end, which is the same in both orders but for a zero before it.
+  const wide = (text: string) => Buffer.from(text, 'utf16le').subarray(0, -1);
   return [
     ...texts.map((text) => ({ bytes: Buffer.from(text), mark: Buffer.from(mark) })),
     { bytes: wide(secret), mark: wide(mark) },
-    { bytes: wide(secret).swap16(), mark: wide(mark).swap16() },
   ];
 }
 
