@@ -62,6 +62,7 @@ export interface CodeHostOptions {
   now?: () => number;
 }
 
+export const GRAPHQL_PATH = '/graphql';
 const API_VERSION = '2022-11-28';
 /** A gist of several large files is the largest answer worth having. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -148,7 +149,9 @@ async function sendTwice(http: Http, request: HttpRequest, retryMs: number): Pro
 
 function endpoint(base: URL, { path, query = {} }: ApiRequest): URL {
   const url = new URL(base);
-  url.pathname = url.pathname.replace(/\/+$/, '') + path;
+  const root = url.pathname.replace(/\/+$/, '');
+  // An enterprise server has the one API at /api/v3 and the other beside it, at /api/graphql.
+  url.pathname = (path === GRAPHQL_PATH ? root.replace(/\/v3$/, '') : root) + path;
   url.search = '';
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
   return url;

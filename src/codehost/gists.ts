@@ -1,6 +1,7 @@
 import * as z from 'zod';
 
 import type { ApiAnswer, CodeHost } from './client.ts';
+import { type GistText, gistTexts } from './gist-texts.ts';
 
 const file = z.looseObject({
   filename: z.string(),
@@ -16,6 +17,8 @@ const file = z.looseObject({
 
 const gistShape = {
   id: z.string(),
+  /** Its id in the GraphQL API. */
+  node_id: z.string().nullish(),
   description: z.string().nullish(),
   public: z.boolean(),
   html_url: z.string(),
@@ -60,6 +63,8 @@ export interface Gists {
   update(id: string, change: GistChange, signal: AbortSignal): Promise<Gist>;
   remove(id: string, signal: AbortSignal): Promise<void>;
   raw(url: string, maxBytes: number, signal: AbortSignal): Promise<Buffer>;
+  /** Texts of up to 50 gists in one request, by `node_id`; gists that are gone are left out. */
+  texts(nodeIds: readonly string[], signal: AbortSignal): Promise<GistText[]>;
 }
 
 export function createGists(codeHost: CodeHost): Gists {
@@ -93,6 +98,7 @@ export function createGists(codeHost: CodeHost): Gists {
     async remove(id, signal) {
       await codeHost.request({ method: 'DELETE', path: pathOf(id), scope, signal }, z.null());
     },
+    texts: (nodeIds, signal) => gistTexts(codeHost, nodeIds, signal),
     raw: (url, maxBytes, signal) => codeHost.raw(url, { maxBytes, signal }),
   };
 }

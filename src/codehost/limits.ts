@@ -1,7 +1,7 @@
 import { ToolError } from '../core/errors.ts';
 
-/** The allowances of the API that are counted apart: everything, searches (30 a minute), searches of code (10). */
-export type Allowance = 'core' | 'search' | 'code_search';
+/** The allowances of the API that are counted apart; searches have 30 a minute, searches of code 10. */
+export type Allowance = 'core' | 'search' | 'code_search' | 'graphql';
 
 /** What is left of an allowance, as the API told last. */
 export interface RateLimit {
@@ -25,6 +25,12 @@ export interface RateLimits {
   refusal(allowance: Allowance, status: number, headers: HeaderReader, said: string): ToolError | undefined;
 }
 
+const WHAT: Record<Allowance, string> = {
+  core: '',
+  search: ' for searches',
+  code_search: ' for searches of code (10 a minute)',
+  graphql: ' for GraphQL',
+};
 const SECONDARY_WAIT_SECONDS = 60;
 /** A reset further away than the API's own window is a clock or a proxy gone wrong: it must not lock us out. */
 const LONGEST_WAIT_SECONDS = 3600;
@@ -33,8 +39,7 @@ export function createRateLimits(host: string, now: () => number = Date.now): Ra
   const closedUntil = new Map<Allowance | 'all', number>();
 
   function limited(allowance: Allowance, seconds: number, said: string): ToolError {
-    const what = { core: '', search: ' for searches', code_search: ' for searches of code (10 a minute)' };
-    return new ToolError('rate_limited', `The limit of ${host}${what[allowance]} is reached${said}.`, {
+    return new ToolError('rate_limited', `The limit of ${host}${WHAT[allowance]} is reached${said}.`, {
       hint: `Wait ${seconds} s before the next call.`,
       retryAfterSeconds: seconds,
     });

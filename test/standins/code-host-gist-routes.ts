@@ -87,6 +87,24 @@ export function addGistRoutes({ app, options, now }: CodeHostParts, store: GistS
     return new Response(null, { status: 204 });
   });
 
+  // The one query that there is: texts of gists by their node ids.
+  app.post('/graphql', async (c) => {
+    const { variables } = await c.req.json<{ variables: { ids: string[] } }>();
+    const secret = c.get('token')?.scopes?.includes('gist') ?? true;
+    const nodes = variables.ids.map((id) => {
+      const gist = store.get(id.replace(/^G_/, ''));
+      if (!gist || (!secret && !gist.public)) return null;
+      const files = Object.entries(gist.files).slice(0, MOST_FILES);
+      return {
+        name: gist.id,
+        updatedAt: gist.updated_at,
+        files: files.map(([name, file]) => ({ name, ...graphqlText(file) })),
+      };
+    });
+    const missing = nodes.some((node) => node === null);
+    return c.json({ data: { nodes }, ...(missing && { errors: [{ type: 'NOT_FOUND', message: 'gone' }] }) });
+  });
+
   app.get('/raw/:login/:id/:sha/:name', (c) => {
     const file = store.get(c.req.param('id'))?.files[c.req.param('name')];
     if (file === undefined || bytesOf(file).length > LARGEST_RAW)
@@ -162,4 +180,10 @@ function contentOf(file: StandinFile): object {
   if (typeof file !== 'string') return { truncated: false, content: file.base64, encoding: 'base64' };
   const truncated = Buffer.byteLength(file) > MOST_CONTENT;
   return { truncated, content: truncated ? file.slice(0, MOST_CONTENT) : file, encoding: 'utf-8' };
+}
+
+function graphqlText(file: StandinFile): object {
+  if (typeof file !== 'string') return { text: null, isTruncated: false };
+  const isTruncated = Buffer.byteLength(file) > MOST_CONTENT;
+  return { text: isTruncated ? file.slice(0, MOST_CONTENT) : file, isTruncated };
 }

@@ -6,15 +6,24 @@ export interface Allowances {
   /** Searches a minute, those of code apart. */
   search: number;
   code_search: number;
+  /** GraphQL queries an hour. */
+  graphql: number;
   /** Points a minute of the secondary limit: a read costs 1, a write 5. */
   points: number;
   /** What the secondary limit asks to wait, in seconds; null leaves the header out. */
   retryAfter: number | null;
 }
 
-type Resource = 'core' | 'search' | 'code_search';
+type Resource = 'core' | 'search' | 'code_search' | 'graphql';
 
-const DEFAULTS: Allowances = { core: 5000, search: 30, code_search: 10, points: 900, retryAfter: 60 };
+const DEFAULTS: Allowances = {
+  core: 5000,
+  search: 30,
+  code_search: 10,
+  graphql: 5000,
+  points: 900,
+  retryAfter: 60,
+};
 const MINUTE = 60_000;
 
 export function createAllowances(options: Partial<Allowances>, now: () => number) {
@@ -24,7 +33,7 @@ export function createAllowances(options: Partial<Allowances>, now: () => number
   function windowOf(name: Resource | 'points') {
     const known = windows.get(name);
     if (known && known.ends > now()) return known;
-    const fresh = { used: 0, ends: now() + (name === 'core' ? 60 * MINUTE : MINUTE) };
+    const fresh = { used: 0, ends: now() + (name === 'core' || name === 'graphql' ? 60 * MINUTE : MINUTE) };
     windows.set(name, fresh);
     return fresh;
   }
@@ -41,7 +50,7 @@ export function createAllowances(options: Partial<Allowances>, now: () => number
       if (path === '/rate_limit') return undefined;
       const resource = resourceOf(path);
       const points = windowOf('points');
-      const cost = method === 'GET' ? 1 : 5;
+      const cost = method === 'GET' || resource === 'graphql' ? 1 : 5;
       if (points.used + cost > limits.points) {
         const wait = limits.retryAfter === null ? {} : { 'retry-after': String(limits.retryAfter) };
         const words =
@@ -67,6 +76,7 @@ export function createAllowances(options: Partial<Allowances>, now: () => number
 }
 
 function resourceOf(path: string): Resource {
+  if (path === '/graphql') return 'graphql';
   if (path === '/search/code') return 'code_search';
   return path.startsWith('/search/') ? 'search' : 'core';
 }

@@ -1,9 +1,12 @@
+import type { GistText } from '../../codehost/gist-texts.ts';
 import type { Gist, GistSummary, Gists } from '../../codehost/gists.ts';
-import { type ErrorCode, ToolError } from '../../core/errors.ts';
+import { ToolError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { stripInvisible } from '../../core/visible-text.ts';
+import { createFill } from './fill.ts';
 import { WIDTH, createListing } from './listing.ts';
 import { readLabel } from './marker.ts';
-import { type Note, noteHead, searchableFiles } from './note.ts';
+import { type Note, noteHead, searchableFiles, searchableText } from './note.ts';
 import { eachOf } from './pool.ts';
 import { type SearchIndex, createSearchIndex } from './search-index.ts';
 import { createShared } from './shared.ts';
@@ -12,7 +15,10 @@ import { versionOf } from './version.ts';
 /** A note as the library knows it. */
 interface Entry {
   head: Note;
-  /** `updated_at` of the text in the index; undefined until the text was read. */
+  nodeId: string | undefined;
+  /** How many files it has. */
+  files: number;
+  /** `updated_at` of the text in the index; undefined until the text was read, '' when it is to be read again. */
   indexed: string | undefined;
 }
 
@@ -53,9 +59,6 @@ export interface LibraryOptions {
 const GHOST_MS = 60_000;
 /** A gist changed within that time of our reading may have changed again under the same `updated_at`. */
 const UNSETTLED_MS = 2_000;
-/** Failures that may be one note's own; after some of them it is the code host that fails. */
-const ONE_NOTE: readonly ErrorCode[] = ['upstream_error', 'too_large', 'timeout'];
-const MOST_FAULTS = 5;
 
 export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): Library {
   const entries = new Map<string, Entry>();
@@ -92,7 +95,12 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
     const changed = known?.head.updated_at !== gist.updated_at;
     const { version } = known?.head ?? {};
     const head = { ...noteHead(gist), ...(!changed && version !== undefined && { version }) };
-    entries.set(gist.id, { head, indexed: known?.indexed });
+    entries.set(gist.id, {
+      head,
+      nodeId: gist.node_id ?? undefined,
+      files: Object.keys(gist.files).length,
+      indexed: known?.indexed,
+    });
   }
 
   async function put(gist: Gist, readAt = now()): Promise<void> {
@@ -110,7 +118,7 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
     });
     if (entries.get(gist.id) !== entry) return;
     index.put({ id: gist.id, title: entry.head.title, tags: entry.head.tags, files });
-    entry.indexed = readAt - Date.parse(gist.updated_at) < UNSETTLED_MS ? '' : gist.updated_at;
+    entry.indexed = settled(gist.updated_at, readAt);
   }
 
   /** Reads one note's text; a note that is gone is dropped. */
@@ -124,8 +132,31 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
     }
   }
 
-  const pending = () =>
-    [...entries].filter(([, { head, indexed }]) => indexed !== head.updated_at).map(([id]) => id);
+  /** Takes in a text that was read together with others, unless it is not the one that the list tells of. */
+  function take({ id, updated_at: updatedAt, files }: GistText, readAt: number): void {
+    const entry = entries.get(id);
+    const whole = files.length === entry?.files && files.every((file) => file.whole);
+    if (!entry || !whole || entry.head.updated_at !== updatedAt) return;
+    const visible = files.map(({ name, text }) => ({
+      name: stripInvisible(name),
+      text: searchableText(text ?? ''),
+    }));
+    index.put({ id, title: entry.head.title, tags: entry.head.tags, files: visible });
+    entry.indexed = settled(updatedAt, readAt);
+  }
+
+  const fill = createFill({
+    gists,
+    log,
+    now,
+    signal: stop.signal,
+    take,
+    read,
+    pending: () =>
+      [...entries]
+        .filter(([, { head, indexed }]) => indexed !== head.updated_at)
+        .map(([id, { nodeId }]) => ({ id, nodeId })),
+  });
 
   return {
     index,
@@ -164,23 +195,16 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
         readRecent = at;
       }),
 
-    fill: () =>
-      shared('fill', stop.signal, async () => {
-        let faults = 0;
-        await eachOf(pending(), WIDTH, (id) =>
-          read(id).catch((error: unknown) => {
-            faults += 1;
-            // A note that can't be read is tried again at the next search; the others must not wait for it.
-            if (!(error instanceof ToolError) || !ONE_NOTE.includes(error.code) || faults > MOST_FAULTS)
-              throw error;
-            log.warn('snippet_kb: a note is not in the index', { note: id, reason: error.message });
-          }),
-        );
-      }),
+    fill: () => shared('fill', stop.signal, fill),
 
     async close() {
       stop.abort(new ToolError('cancelled', 'The server is stopping.'));
       await shared.settled();
     },
   };
+}
+
+/** What to remember of a text: its `updated_at`, or '' when it may have changed since within the same second. */
+function settled(updatedAt: string, readAt: number): string {
+  return readAt - Date.parse(updatedAt) < UNSETTLED_MS ? '' : updatedAt;
 }

@@ -16,6 +16,7 @@ describe('the marker in a description', () => {
       'About [snippet-kb: x] markers [snippet-kb: y]',
       { title: 'About [snippet-kb: x] markers', tags: ['y'] },
     ],
+    ['[snippet-kb: [snippet-kb]', { title: '[snippet-kb:', tags: [] }],
     ['[snippet-kb: a]', { title: '', tags: ['a'] }],
     ['Issue #12 [draft] [snippet-kb]', { title: 'Issue #12 [draft]', tags: [] }],
   ])('%s', (description, label) => {
@@ -44,6 +45,7 @@ describe('the marker in a description', () => {
       fc.property(line, fc.uniqueArray(tag, { maxLength: 5 }), (title, tags) => {
         expect(readLabel(writeLabel({ title, tags }))).toEqual({ title, tags });
       }),
+      { numRuns: 2000 },
     );
   });
 });

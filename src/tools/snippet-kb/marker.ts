@@ -8,7 +8,7 @@ export interface Label {
   tags: string[];
 }
 
-const MARKER = /\s*\[snippet-kb(?::([^\]]*))?\]/gi;
+const MARKER = /\s*\[snippet-kb(?::([^[\]]*))?\]/gi;
 
 /** Title and tags of a marked description; undefined for one without the marker. */
 export function readLabel(description: string): Label | undefined {

@@ -121,9 +121,14 @@ export async function searchableFiles(
     if (!file) continue;
     const readable = reasonNotText(file, gist) === undefined;
     const text = readable ? file.content || (await wholeText(gists, file, signal)) : '';
-    files.push({ name: stripInvisible(file.filename), text: looksBinary(text) ? '' : stripInvisible(text) });
+    files.push({ name: stripInvisible(file.filename), text: searchableText(text) });
   }
   return files;
+}
+
+/** Text without invisible characters; nothing of what is no text. */
+export function searchableText(text: string): string {
+  return looksBinary(text) ? '' : stripInvisible(text);
 }
 
 /** The names of a gist's files, for a hint. */

@@ -56,7 +56,9 @@ export function createSearchIndex({ perNote, total }: IndexBounds = BOUNDS): Sea
   function keep(files: IndexedNote['files']): { kept: { name: string; text: string }[]; whole: boolean } {
     let left = Math.min(perNote, total - held);
     let whole = true;
-    const kept = files.map(({ name, text }) => {
+    // Small files first, so that one large one does not take all of the note's room.
+    const sorted = files.toSorted((a, b) => a.text.length - b.text.length);
+    const kept = sorted.map(({ name, text }) => {
       const composed = text.normalize('NFC');
       const part = composed.length <= left ? composed : composed.slice(0, left);
       whole &&= part.length === composed.length;
