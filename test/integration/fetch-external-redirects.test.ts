@@ -4,12 +4,12 @@ import type { RequestListener } from 'node:http';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { createAuthority } from '../support/fetch-ca.ts';
+import { type Authority, createAuthority } from '../support/fetch-ca.ts';
 import { type Site, openSite } from '../support/fetch-servers.ts';
 import { type FetchTool, fetchTool } from '../support/fetch-tool.ts';
 
 const TOKEN = 'tok_0123456789abcdefXYZ';
-const authority = createAuthority();
+let authority: Authority;
 
 let api: Site;
 let other: Site;
@@ -27,11 +27,12 @@ const redirect =
     request.url === '/start' ? response.writeHead(status, { location }).end() : echo(request, response);
 
 beforeAll(async () => {
+  authority = await createAuthority();
   api = await openSite((request, response) => apiAnswer(request, response), {
-    tls: authority.issue('api.test'),
+    tls: await authority.issue('api.test'),
   });
-  other = await openSite(echo, { tls: authority.issue('other.test') });
-  forbidden = await openSite(echo, { tls: authority.issue('forbidden.test') });
+  other = await openSite(echo, { tls: await authority.issue('other.test') });
+  forbidden = await openSite(echo, { tls: await authority.issue('forbidden.test') });
   plain = await openSite(echo);
   tool = fetchTool(
     {
@@ -46,7 +47,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await tool.close();
   await Promise.all([api, other, forbidden, plain].map((site) => site.close()));
-  authority.close();
 });
 afterEach(() => {
   for (const site of [api, other, forbidden, plain]) site.requests.length = 0;

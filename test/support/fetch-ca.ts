@@ -1,58 +1,46 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { type CertificateExtension, generate } from 'selfsigned';
 
 export interface Certificate {
   key: string;
   cert: string;
 }
 
-/** A private authority and a certificate of its making for each list of names, by the host's openssl. */
-export function createAuthority(): { ca: string; issue(...names: string[]): Certificate; close(): void } {
-  const directory = mkdtempSync(join(tmpdir(), 'fetch-ca-'));
-  const at = (name: string) => join(directory, name);
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' });
-  const ecKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  openssl(
-    'req',
-    '-x509',
-    ...ecKey,
-    '-keyout',
-    at('ca.key'),
-    '-out',
-    at('ca.pem'),
-    '-days',
-    '2',
-    '-subj',
-    '/CN=Test CA',
-  );
-  let serial = 0;
+export interface Authority {
+  /** PEM of its own certificate. */
+  ca: string;
+  issue(...names: string[]): Promise<Certificate>;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** A private authority that issues certificates for lists of DNS names. */
+export async function createAuthority(): Promise<Authority> {
+  const validity = () => ({
+    keyType: 'ec' as const,
+    algorithm: 'sha256',
+    notBeforeDate: new Date(Date.now() - HOUR_MS),
+    notAfterDate: new Date(Date.now() + 24 * HOUR_MS),
+  });
+  const root = await generate([{ name: 'commonName', value: 'Test CA' }], {
+    ...validity(),
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
   return {
-    ca: readFileSync(at('ca.pem'), 'utf8'),
-    issue(...names) {
-      serial += 1;
-      const [key, request, cert, extensions] = ['key', 'csr', 'pem', 'ext'].map((end) =>
-        at(`${serial}.${end}`),
-      ) as [string, string, string, string];
-      writeFileSync(extensions, `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}\n`);
-      openssl('req', ...ecKey, '-keyout', key, '-out', request, '-subj', `/CN=${names[0]}`);
-      const authority = ['-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-set_serial', String(serial)];
-      openssl(
-        'x509',
-        '-req',
-        '-in',
-        request,
-        ...authority,
-        '-out',
-        cert,
-        '-days',
-        '2',
-        '-extfile',
+    ca: root.cert,
+    async issue(...names) {
+      const extensions: CertificateExtension[] = [
+        { name: 'subjectAltName', altNames: names.map((value) => ({ type: 2, value })) },
+      ];
+      const subject = [{ name: 'commonName', value: names[0] ?? '' }];
+      const issued = await generate(subject, {
+        ...validity(),
         extensions,
-      );
-      return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+        ca: { key: root.private, cert: root.cert },
+      });
+      return { key: issued.private, cert: issued.cert };
     },
-    close: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
