@@ -143,7 +143,8 @@ export function createPool(dial: (target: Target, signal: AbortSignal) => Promis
           connection,
           release,
           channelRefused: () => {
-            group.channels = Math.max(1, Math.min(group.channels, entry.active - 1));
+            const others = given ? entry.active : entry.active - 1;
+            group.channels = Math.max(1, Math.min(group.channels, others));
           },
         };
       } catch (error) {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { ToolError } from '../../core/errors.ts';
 import { abortable } from './abortable.ts';
@@ -37,6 +38,8 @@ export interface CommandResult {
 const END_MS = 4_000;
 /** A device may admit fewer channels than we try at first; each refusal lowers the number for the next try. */
 const MOST_STARTS = 16;
+
+const REFUSED_MS = 20;
 
 const STILL_RUNNING = 'The command could not be ended, or not wholly: look for its processes on the device.';
 
@@ -110,8 +113,10 @@ async function start(
       lease.release();
       if (!(error instanceof NotStarted)) throw error;
       // It surely did not start, so it may be started again.
-      if (error.reason === 'channels') lease.channelRefused();
-      else lost += 1;
+      if (error.reason === 'lost') lost += 1;
+      else if (tries > 1) lease.channelRefused();
+      // sshd counts a session a moment longer than its channel: once refused says nothing of its limit yet.
+      else await pause(REFUSED_MS);
       if (lost > 1 || tries === MOST_STARTS) throw noChannel(target);
     }
   }
