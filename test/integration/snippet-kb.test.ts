@@ -193,6 +193,27 @@ describe('conflict', () => {
   });
 });
 
+describe('a list that lags behind our own writes', () => {
+  // The code host's lists come from copies that take a moment to hear of a write.
+  it('does not bring back a deleted note', async () => {
+    const { note } = await call(nas);
+    const before = await world.elsewhere('GET', '/gists');
+    await call({ action: 'delete', id: note.id });
+    world.control.fail('code_host', { body: before });
+    expect(await call({ action: 'list' })).toStrictEqual({ total: 0, notes: [] });
+  });
+
+  it('does not bring back an old title', async () => {
+    const { note } = await call(nas);
+    const before = await world.elsewhere('GET', '/gists');
+    world.clock.ms += 5_000;
+    await call({ action: 'update', id: note.id, title: 'New title' });
+    world.control.fail('code_host', { body: before });
+    world.clock.ms += 5_000;
+    expect((await call({ action: 'list' })).notes).toMatchObject([{ title: 'New title' }]);
+  });
+});
+
 describe('a note deleted behind our back', () => {
   it('is not_found by get, update and delete, and gone from list and search', async () => {
     for (const action of ['get', 'update', 'delete']) {
