@@ -5,7 +5,7 @@ export const snippetSettings = {
     env: 'SNIPPET_KB_ALL',
     default: false,
     meaning:
-      'When true, snippet_kb works on all gists of the account, not only on those it marked as its own.',
+      'When true, snippet_kb works on all gists of the account, not only on secret ones with "[snippet-kb]" in their description.',
   }),
 };
 
