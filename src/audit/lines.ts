@@ -14,6 +14,7 @@ export interface FileLine {
 }
 
 const NEWLINE = 0x0a;
+const FIRST_CHUNK = 16 * 1024;
 const CHUNK = 256 * 1024;
 /** No record comes near this; it bounds the memory that a file of something else can cost. */
 const LONGEST = 32 * 1024 * 1024;
@@ -25,7 +26,8 @@ const LATER_MS = 40;
  * @param growing waits a moment for the rest of an incomplete last line: the server may be writing it
  */
 export async function* linesFrom(file: FileHandle, offset = 0, growing = false): AsyncGenerator<FileLine> {
-  const chunk = Buffer.allocUnsafe(CHUNK);
+  // Small at first: of a file's beginning, often only the first line is asked for.
+  let chunk = Buffer.allocUnsafe(FIRST_CHUNK);
   let parts: string[] = [];
   let held = 0;
   let start = offset;
@@ -43,7 +45,7 @@ export async function* linesFrom(file: FileHandle, offset = 0, growing = false):
     return line;
   };
   for (;;) {
-    const { bytesRead } = await file.read(chunk, 0, CHUNK, at);
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
     if (bytesRead === 0) {
       if (held === 0 || tries === 0) break;
       tries -= 1;
@@ -60,6 +62,7 @@ export async function* linesFrom(file: FileHandle, offset = 0, growing = false):
       from = found + 1;
     }
     if (from < bytesRead) take(chunk.subarray(from, bytesRead));
+    if (chunk.length < CHUNK) chunk = Buffer.allocUnsafe(CHUNK);
   }
   if (held > 0) yield finish(false);
 }
@@ -77,7 +80,7 @@ export async function* linesBackwards(file: FileHandle): AsyncGenerator<FileLine
   let parts: string[] = [];
   let held = 0;
   // Small at first: mostly the last few lines are all that is asked for.
-  let step = 16 * 1024;
+  let step = FIRST_CHUNK;
   while (at > 0 && held < LONGEST) {
     const length = Math.min(step, at);
     step = CHUNK;

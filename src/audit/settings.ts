@@ -18,7 +18,7 @@ export const auditSettings = {
     yaml: 'audit.max_bytes',
     default: 64 * 1024 * 1024,
     min: 64 * 1024,
-    max: Number.MAX_SAFE_INTEGER,
+    max: 1024 ** 4,
     meaning: 'Size at which the audit log is rotated to the next numbered file beside it.',
   }),
   keepFiles: setting.integer({
