@@ -12,7 +12,7 @@ const USAGE = `Usage: remote-tool-server [command]
 Commands:
   serve    start the server (the default)
   health   ask the running server whether it is well; exit 0 or 1
-  audit    verify | tail: check or read the audit log; audit --help says more
+  doctor   look at everything the server depends on, one line each; --json; exit 1 on a fail
 
 Options:
   --version, --help
@@ -62,6 +62,41 @@ async function serve(): Promise<void> {
   });
 }
 
+/** As the server does: the key first, then no root any more, and only then the rest. */
+async function doctor(args: readonly string[]): Promise<void> {
+  const json = args[0] === '--json';
+  const unknown = args[json ? 1 : 0];
+  if (unknown !== undefined) {
+    process.stderr.write(`doctor: unknown argument ${unknown}; it knows --json\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const key = readKeyFile(process.env['SSH_KEY_PATH'] || '/root/.ssh/service-key');
+  const warnings: string[] = [];
+  try {
+    const { warning } = dropPrivileges(process.env['RUN_AS']);
+    if (warning !== undefined) warnings.push(warning);
+  } catch (error) {
+    // The rest is not looked at: as root it would be another look than the server's.
+    const detail = (error as Error).message;
+    const findings = [{ name: 'configuration', status: 'fail', detail }];
+    process.stdout.write(json ? `${JSON.stringify(findings)}\n` : `fail  configuration: ${detail}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  const { runDoctor } = await import('./cli/doctor.ts');
+  const code = await runDoctor({
+    env: process.env,
+    readYaml,
+    key,
+    warnings,
+    json,
+    write: (text) => process.stdout.write(text),
+  });
+  // Not process.exit at once: a pipe may not have taken the text yet. What a check left behind must not keep us.
+  process.stdout.write('', () => process.exit(code));
+}
+
 async function main(): Promise<void> {
   // Without containers the settings come from a file beside the server; the real environment wins over it.
   if (existsSync('.env')) process.loadEnvFile('.env');
@@ -69,26 +104,13 @@ async function main(): Promise<void> {
   switch (command) {
     case 'serve':
       return serve();
+    case 'doctor':
+      return doctor(process.argv.slice(3));
     case 'health': {
       const { askHealth } = await import('./cli/health.ts');
       const answer = await askHealth(process.env);
       process.stdout.write(`${answer.message}\n`);
       process.exitCode = answer.ok ? 0 : 1;
-      return;
-    }
-    case 'audit': {
-      // The log belongs to the account that the server runs as, and root without capabilities cannot read it.
-      dropPrivileges(process.env['RUN_AS']);
-      const { runAudit } = await import('./cli/audit.ts');
-      // Whoever reads the output may have seen enough: `audit tail | head`.
-      process.stdout.on('error', () => process.exit(0));
-      process.exitCode = await runAudit({
-        args: process.argv.slice(3),
-        env: process.env,
-        readYaml,
-        write: (text) => process.stdout.write(text),
-        writeError: (text) => process.stderr.write(text),
-      });
       return;
     }
     case '--version': {
