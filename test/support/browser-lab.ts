@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { type Browser, chromium } from 'playwright-core';
+import ssh2 from 'ssh2';
+
+const run = promisify(execFile);
+const SERVICES = ['server', 'chromium', 'egress', 'pages'];
+
+/** What a browser call answered. */
+export interface Answer {
+  isError: boolean;
+  value: Record<string, unknown> & {
+    notices?: string[];
+    error?: { code: string; message: string; hint?: string; retry_after_seconds?: number };
+  };
+  blocks: Record<string, unknown>[];
+}
+
+/** The appliance's server, Chromium and egress proxy, as composed, with a site to browse. */
+export interface Lab {
+  call(args: Record<string, unknown>, signal?: AbortSignal): Promise<Answer>;
+  /** Opens a page of the site in a session. */
+  open(path: string, session?: string): Promise<Answer>;
+  /** What the site was asked for, and under which name. */
+  hits(): Promise<string[]>;
+  /** The independent eye: Playwright on the same Chromium. It looks, and is gone before anything else is done. */
+  see<T>(look: (browser: Browser) => Promise<T>): Promise<T>;
+  /** Address of a service on a network of the project's. */
+  address(service: string, network: string): Promise<string>;
+  docker(...args: string[]): Promise<string>;
+  container(service: string): string;
+  stop(): Promise<void>;
+}
+
+export async function startLab(): Promise<Lab> {
+  const project = `rts-browser-${randomBytes(4).toString('hex')}`;
+  const directory = mkdtempSync(join(tmpdir(), 'browser-lab-'));
+  const secret = randomBytes(32).toString('hex');
+  const keyFile = join(directory, 'service-key');
+  writeFileSync(keyFile, ssh2.utils.generateKeyPairSync('ed25519').private, { mode: 0o600 });
+  const envFile = join(directory, 'env');
+  writeFileSync(
+    envFile,
+    `MCP_SECRET=${secret}\nMESH_API_KEY=unused-mesh-key\nCODE_HOST_TOKEN=unused-token\n`,
+  );
+  const env = {
+    ...process.env,
+    COMPOSE_PROJECT_NAME: project,
+    COMPOSE_FILE: 'docker-compose.yml:test/support/browser.compose.yml',
+    COMPOSE_PROJECT_DIRECTORY: '.',
+    ENV_FILE: envFile,
+    SSH_KEY_FILE: keyFile,
+    NETWORK_MTU: '1400',
+  };
+  const docker = async (...args: string[]) =>
+    (await run('docker', args, { env, maxBuffer: 64 * 1024 * 1024 })).stdout.trim();
+  const compose = (...args: string[]) => docker('compose', '--project-directory', '.', ...args);
+  const container = (service: string) => `${project}-${service}-1`;
+  const address = (service: string, network: string) =>
+    docker(
+      'inspect',
+      '--format',
+      `{{(index .NetworkSettings.Networks "${project}_${network}").IPAddress}}`,
+      container(service),
+    );
+
+  await compose('up', '--detach', '--no-build', '--wait', '--wait-timeout', '120', ...SERVICES);
+  const server = `http://${await address('server', 'outside')}:3000/mcp?token=${secret}`;
+
+  async function call(args: Record<string, unknown>, signal?: AbortSignal): Promise<Answer> {
+    const response = await fetch(server, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'browser', arguments: args },
+      }),
+      ...(signal && { signal }),
+    });
+    const { result } = (await response.json()) as {
+      result: { isError?: boolean; structuredContent: Answer['value']; content: Answer['blocks'] };
+    };
+    const { isError = false, structuredContent: value, content } = result;
+    return { isError, value, blocks: content.slice(1) };
+  }
+
+  return {
+    call,
+    open: (path, session = 'default') => call({ action: 'open', url: `http://pages${path}`, session }),
+    async hits() {
+      const response = await fetch(`http://${await address('pages', 'site')}/hits`);
+      return (await response.json()) as string[];
+    },
+    async see(look) {
+      const browser = await chromium.connectOverCDP(`http://${await address('chromium', 'browser')}:9222`);
+      try {
+        return await look(browser);
+      } finally {
+        await browser.close();
+      }
+    },
+    address,
+    docker,
+    container,
+    async stop() {
+      await compose('down', '--volumes', '--timeout', '15');
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Resolves once `probe` says so; it is asked again and again, without a fixed pause between tests. */
+export async function until(what: string, probe: () => Promise<boolean>, seconds = 60): Promise<void> {
+  const end = Date.now() + seconds * 1000;
+  while (!(await probe().catch(() => false))) {
+    if (Date.now() > end) throw new Error(`never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
