@@ -13,6 +13,7 @@ Commands:
   serve    start the server (the default)
   health   ask the running server whether it is well; exit 0 or 1
   doctor   look at everything the server depends on, one line each; --json; exit 1 on a fail
+  audit    verify | tail: check or read the audit log; audit --help says more
 
 Options:
   --version, --help
@@ -111,6 +112,21 @@ async function main(): Promise<void> {
       const answer = await askHealth(process.env);
       process.stdout.write(`${answer.message}\n`);
       process.exitCode = answer.ok ? 0 : 1;
+      return;
+    }
+    case 'audit': {
+      // The log belongs to the account that the server runs as, and root without capabilities cannot read it.
+      dropPrivileges(process.env['RUN_AS']);
+      const { runAudit } = await import('./cli/audit.ts');
+      // Whoever reads the output may have seen enough: `audit tail | head`.
+      process.stdout.on('error', () => process.exit(0));
+      process.exitCode = await runAudit({
+        args: process.argv.slice(3),
+        env: process.env,
+        readYaml,
+        write: (text) => process.stdout.write(text),
+        writeError: (text) => process.stderr.write(text),
+      });
       return;
     }
     case '--version': {
