@@ -188,10 +188,14 @@ describe('compression', () => {
     expect((await tool.call({ url: at(path) })).body).toBe(body);
   });
 
-  it.each(['/layers', '/compress', '/notgzip', '/halfgzip'])('%s fails with a name', async (path) => {
+  it.each([
+    ['/layers', 'The body is compressed 4 times over.'],
+    ['/compress', 'The body is encoded as compress, which cannot be read.'],
+    ['/notgzip', 'sent a body that cannot be decompressed (Z_DATA_ERROR).'],
+    ['/halfgzip', 'sent a body that cannot be decompressed (Z_BUF_ERROR).'],
+  ])('%s fails with a name', async (path, message) => {
     const error = await tool.failure({ url: at(path) });
-    expect(error.code).toBe('upstream_error');
-    expect(error.message).toMatch(/compressed|decompressed|encoded/);
+    expect([error.code, error.message]).toEqual(['upstream_error', expect.stringContaining(message)]);
   });
 
   it.each(['gzip', 'br', 'zstd'] as const)('a bomb in %s costs what is read of it', async (coding) => {
