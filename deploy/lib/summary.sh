@@ -55,6 +55,15 @@ self_check() {
   fi
 }
 
+doctor_command() { echo "docker compose --env-file $ENV_FILE exec server remote-tool-server doctor"; }
+
+# What is still to be mended (a device that does not let the new key in yet, say) is told and not fatal.
+doctor() {
+  step "asking the server's doctor"
+  compose exec -T server remote-tool-server doctor 2>&1 | sed 's/^/    /' ||
+    note "the server runs; what failed above is still to be mended, then ask again: $(doctor_command)"
+}
+
 summary() {
   local url secret trust=''
   url=$(base_url)
@@ -82,6 +91,7 @@ summary() {
 
   Logs:    docker compose --env-file $ENV_FILE logs -f
   Audit:   docker compose --env-file $ENV_FILE exec --user service server tail -f /data/audit/service-audit.log
+  Doctor:  $(doctor_command)
   Update:  git pull && ./deploy/up$([ "$DEMO" = false ] || echo ' --demo')
   Stop:    $(down_command)
   Remove:  $(down_command) --volumes
