@@ -22,9 +22,15 @@ create_env() {
   [ "$mtu" -ge 1500 ] || env_fill "$file" NETWORK_MTU "$mtu"
 }
 
-# PUBLIC_HOST may be given for one run (PUBLIC_HOST=… deploy/up), as compose takes it too.
+# PUBLIC_HOST may be given for one run (PUBLIC_HOST=… deploy/up), as compose takes it too. The domains may stand in
+# the YAML file instead, where they can be changed without a restart.
 setting_given() {
-  [ -n "$(env_value "$1" "$2")" ] || { [ "$2" = PUBLIC_HOST ] && [ -n "${PUBLIC_HOST:-}" ]; }
+  [ -n "$(env_value "$1" "$2")" ] && return
+  case $2 in
+    PUBLIC_HOST) [ -n "${PUBLIC_HOST:-}" ] ;;
+    PROXY_ALLOWED_DOMAINS) grep -qs '^ *allowed_domains:' "${CONFIG_DIR:-deploy/config}/service.config.yaml" ;;
+    *) false ;;
+  esac
 }
 
 ask_setting() {

@@ -229,7 +229,7 @@ describe('Chromium', () => {
     const started = () => docker('inspect', '--format', '{{.State.StartedAt}}', container('chromium'));
     const before = await started();
     const kill =
-      'for p in /proc/[0-9]*; do grep -qa remote-debugging-port $p/cmdline && kill -9 ${p#/proc/}; done';
+      "for p in /proc/[0-9]*; do grep -qa 'remote-debugging-[p]ort' $p/cmdline && kill -9 ${p#/proc/}; done";
     await inside('chromium', kill, CHROMIUM).catch(() => '');
     await until('a new start', async () => (await started()) !== before);
     await until('it is healthy', () => healthy('chromium'));

@@ -62,7 +62,7 @@ describe('imports', () => {
     ['ssh2', /^src\/tools\/ssh-exec\//],
     ['@modelcontextprotocol/server', /^src\/(mcp|http)\//],
     ['minisearch', /^src\/tools\/snippet-kb\//],
-    ['undici', /^src\/(net|mesh|codehost|tools\/fetch-external)\//],
+    ['undici', /^src\/(net|mesh|codehost|tools\/(fetch-external|browser))\//],
     ['yaml', /^src\/config\//],
     ['prom-client', /^src\/metrics\//],
   ])('of %s stay in their place', (name, place) => {
