@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +40,7 @@ export interface Lab {
 export async function startLab(): Promise<Lab> {
   const project = `rts-browser-${randomBytes(4).toString('hex')}`;
   const directory = mkdtempSync(join(tmpdir(), 'browser-lab-'));
+  const site = `10.213.${randomInt(256)}`;
   const secret = randomBytes(32).toString('hex');
   const keyFile = join(directory, 'service-key');
   writeFileSync(keyFile, ssh2.utils.generateKeyPairSync('ed25519').private, { mode: 0o600 });
@@ -56,6 +57,9 @@ export async function startLab(): Promise<Lab> {
     ENV_FILE: envFile,
     SSH_KEY_FILE: keyFile,
     NETWORK_MTU: '1400',
+    // The site is a name server too, so its address must be known beforehand; high, because the engine counts from below.
+    SITE_SUBNET: `${site}.0/24`,
+    SITE_ADDRESS: `${site}.200`,
   };
   const docker = async (...args: string[]) =>
     (await run('docker', args, { env, maxBuffer: 64 * 1024 * 1024 })).stdout.trim();
@@ -69,7 +73,16 @@ export async function startLab(): Promise<Lab> {
       container(service),
     );
 
-  await compose('up', '--detach', '--no-build', '--wait', '--wait-timeout', '120', ...SERVICES);
+  const stop = async () => {
+    await compose('down', '--volumes', '--timeout', '15');
+    rmSync(directory, { recursive: true, force: true });
+  };
+  await compose('up', '--detach', '--no-build', '--wait', '--wait-timeout', '120', ...SERVICES).catch(
+    async (error: unknown) => {
+      await stop();
+      throw error;
+    },
+  );
   const server = `http://${await address('server', 'outside')}:3000/mcp?token=${secret}`;
 
   async function call(args: Record<string, unknown>, signal?: AbortSignal): Promise<Answer> {
@@ -109,10 +122,7 @@ export async function startLab(): Promise<Lab> {
     address,
     docker,
     container,
-    async stop() {
-      await compose('down', '--volumes', '--timeout', '15');
-      rmSync(directory, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 

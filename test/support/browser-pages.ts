@@ -163,7 +163,7 @@ createTcpServer((socket) => {
 }).listen(3478);
 
 const PUBLIC = [93, 184, 216, 34];
-const PRIVATE = [10, 213, 77, 2];
+const PRIVATE = String(process.env['SITE_ADDRESS']).split('.').map(Number);
 const asked = new Map<string, number>();
 
 /** both*.test has a public and a private address; flip*.test a public one first and a private one ever after. */
