@@ -237,6 +237,10 @@ describe('rotation', () => {
     expect(kept).toHaveLength(3);
     const answer = await verify();
     expect(answer).toMatchObject({ ok: true, files: 3 });
+    // The next header says the same after a restart.
+    await write(ids.slice(0, 10), { maxBytes: 1_500, keepFiles: 0 });
+    expect(inOrder().length).toBeGreaterThan(3);
+    expect(await verify()).toMatchObject({ ok: true });
     unlinkSync(join(directory, kept[1]!));
     expect((await verify()).first).toMatchObject({ kind: 'dropped', line: 1 });
     await write(['next']);

@@ -56,7 +56,7 @@ beforeAll(async () => {
       event: 'intent',
       time: '2026-11-20T00:00:00.000Z',
       id,
-      arguments: 'é'.repeat(20),
+      arguments: `${'é'.repeat(19)}\uFFFD`,
     });
   }
   await log.close();
@@ -108,7 +108,7 @@ describe('tampering', () => {
     ['a mac changed', () => edit((l) => l.with(4, l[4]!.replace(/.(?="}$)/, '-'))), 'audit.log:5 changed'],
     [
       'a byte that no decoder reads',
-      () => edit((l) => l.with(4, l[4]!.replace('Ã', 'ÿ'))),
+      () => edit((l) => l.with(4, l[4]!.replace('ï¿½', 'ÿ'))),
       'audit.log:5 changed',
     ],
     [
@@ -191,6 +191,19 @@ describe('tampering', () => {
     expect(at(await verify())).toBe('audit.log:5 changed');
     copyFileSync(join(other, 'audit.log'), path());
     expect((await verify()).ok).toBe(false);
+    rmSync(other, { recursive: true });
+  });
+
+  it('is found when the line comes from another log that was made with the same key', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'verify-'));
+    const log = await openAuditLog({ path: join(other, 'audit.log'), secret: SECRET });
+    for (let i = 2; i <= 30; i += 1) {
+      await log.appendDurable({ event: 'intent', time: '2026-11-20T00:00:00.000Z', id: `other-${i}` });
+    }
+    await log.close();
+    const lines = readFileSync(join(other, 'audit.log'), 'latin1').split('\n');
+    edit((own) => own.with(4, lines[24]!));
+    expect(at(await verify())).toBe('audit.log:5 changed');
     rmSync(other, { recursive: true });
   });
 
