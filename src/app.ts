@@ -1,19 +1,30 @@
 import { noAudit, openAuditLog } from './audit/log.ts';
 import { createCodeHostCheck } from './codehost/check.ts';
 import { createCodeHost } from './codehost/client.ts';
+import { describeSettings } from './config/describe.ts';
+import type { SettingSources } from './config/load.ts';
 import type { Config } from './config/schema.ts';
+import { createConsole } from './console/console.ts';
+import { createTrail } from './console/trail.ts';
+import { readTail } from './console/trail-file.ts';
+import type { JobControl } from './core/jobs.ts';
 import type { Log } from './core/log.ts';
 import { createGate } from './gate/call.ts';
+import { createAuthenticator } from './http/auth.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { createHealth } from './http/health.ts';
 import { createRouter } from './http/router.ts';
 import { createMcpEndpoint } from './mcp/handler.ts';
 import { createMesh } from './mesh/client.ts';
+import { createHistory, withHistory } from './metrics/history.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createBrowserCheck } from './tools/browser/check.ts';
 import { createTools } from './tools/index.ts';
 
 export interface AppParts {
   config: Config;
+  /** Where each setting came from, by the variable's name. */
+  sources: SettingSources;
   /** The text of the SSH key, undefined where there is none. */
   privateKey: string | undefined;
   /** Values by the name of the variable that holds each. */
@@ -32,15 +43,26 @@ export interface App {
 }
 
 /** Puts the parts together. @throws ToolError when the audit log cannot be opened */
-export async function createApp({ config, privateKey, secrets, redact, path, log }: AppParts): Promise<App> {
+export async function createApp(parts: AppParts): Promise<App> {
+  const { config, sources, privateKey, secrets, redact, path, log } = parts;
   const { secret, previousSecret } = config.server;
+  const { consoleEnabled } = config.server;
+  const trail = consoleEnabled && config.audit.enabled ? createTrail() : undefined;
+  trail?.restore(await readTail(config.audit.path));
   const audit = config.audit.enabled
-    ? await openAuditLog({ ...config.audit, secret, previousSecrets: [previousSecret], redact })
+    ? await openAuditLog({
+        ...config.audit,
+        secret,
+        previousSecrets: [previousSecret],
+        redact,
+        ...(trail && { onRecord: (record) => trail.add(record) }),
+      })
     : noAudit;
   const mesh = createMesh(config.mesh);
   const codeHost = createCodeHost(config.codeHost);
   const tools = createTools({ settings: config, mesh, codeHost, privateKey, secrets, path, log });
-  const metrics = createMetrics();
+  const history = createHistory();
+  const metrics = withHistory(createMetrics(), history);
   const gate = createGate({ tools, audit, metrics, redact, log });
   const mcp = createMcpEndpoint(tools, gate, log);
   const health = createHealth(() => config.ssh.dryRun, {
@@ -61,7 +83,29 @@ export async function createApp({ config, privateKey, secrets, redact, path, log
       return detail;
     },
   });
-  const router = createRouter({ settings: config.server, mcp, health, metrics, log });
+  const operatorPage = createConsole({
+    ...config.server,
+    authenticated: createAuthenticator(secret, previousSecret),
+    clientAddress: createClientAddress(config.server.trustedProxies),
+    tools: tools.map(({ name }) => name),
+    mesh,
+    health,
+    history,
+    jobs: noJobs,
+    trail,
+    record: (record) => audit.appendDurable(record),
+    settings: () => describeSettings(config, sources),
+    redact,
+    log,
+  });
+  const router = createRouter({
+    settings: config.server,
+    mcp,
+    health,
+    metrics,
+    log,
+    ...(consoleEnabled && { console: operatorPage }),
+  });
 
   return {
     fetch: router.fetch,
@@ -74,3 +118,5 @@ export async function createApp({ config, privateKey, secrets, redact, path, log
     },
   };
 }
+
+const noJobs: JobControl = { list: () => [], cancel: async () => false };

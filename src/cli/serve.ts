@@ -38,7 +38,7 @@ const GRACE_MS = 10_000;
 
 /** @throws StartError naming everything that is wrong */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
-  const { config, secrets, warnings } = configure(options);
+  const { config, sources, secrets, warnings } = configure(options);
   const redact = createRedactor(secrets);
   const log = createLog(options.write, redact);
   for (const warning of [...options.warnings, ...warnings]) log.warn(warning);
@@ -49,11 +49,17 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   }
 
   const privateKey = options.key.state === 'read' ? options.key.text : undefined;
-  const app = await createApp({ config, privateKey, secrets, redact, path: options.env['PATH'], log }).catch(
-    (error: unknown) => {
-      throw error instanceof ToolError ? new StartError(error.message) : error;
-    },
-  );
+  const app = await createApp({
+    config,
+    sources,
+    privateKey,
+    secrets,
+    redact,
+    path: options.env['PATH'],
+    log,
+  }).catch((error: unknown) => {
+    throw error instanceof ToolError ? new StartError(error.message) : error;
+  });
   const { host, port } = config.server;
   const server = await listen(app.fetch, { host, port }).catch(async (error: NodeJS.ErrnoException) => {
     await app.close();
@@ -71,7 +77,9 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     port: (server.address() as AddressInfo).port,
     reload() {
       try {
-        const { applied, pending } = applyReload(config, load(options).config);
+        const fresh = load(options);
+        const { applied, pending } = applyReload(config, fresh.config);
+        for (const name of applied) moveEntry(name, fresh.sources, sources);
         log.info('configuration read again', { applied, need_restart: pending });
       } catch (error) {
         const faults = error instanceof ConfigError ? error.faults : [messageOf(error)];
@@ -129,4 +137,10 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port: number):
     default:
       return `Cannot listen on ${host}:${port}: ${messageOf(error)}`;
   }
+}
+
+function moveEntry<K, V>(key: K, from: ReadonlyMap<K, V>, to: Map<K, V>): void {
+  const value = from.get(key);
+  if (value === undefined) to.delete(key);
+  else to.set(key, value);
 }

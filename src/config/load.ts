@@ -6,8 +6,12 @@ import { parseYaml } from './yaml.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Where a setting that is not left at its default came from, by the variable's name. */
+export type SettingSources = Map<string, 'environment' | 'file'>;
+
 export interface Loaded {
   config: Config;
+  sources: SettingSources;
   /** Secrets by the name of the variable that holds each; all of them are redacted from what leaves the process. */
   secrets: ReadonlyMap<string, string>;
   /** What is odd but lets the server start. */
@@ -39,6 +43,7 @@ export function loadConfig(env: Environment, yamlText?: string, yamlName = 'serv
   const yaml =
     yamlText === undefined ? new Map<string, unknown>() : parseYaml(yamlText, yamlName, yamlKeys(), faults);
   const secrets = new Map<string, string>();
+  const sources = new Map<string, 'environment' | 'file'>();
   const groups: Record<string, Record<string, unknown>> = Object.fromEntries(
     Object.keys(settingGroups).map((name) => [name, {}]),
   );
@@ -53,6 +58,8 @@ export function loadConfig(env: Environment, yamlText?: string, yamlName = 'serv
     }
     const value = given ? fromEnvironment(setting, text, faults) : fromFile(setting, yaml, yamlName, faults);
     (groups[group] as Record<string, unknown>)[name] = value;
+    if (given) sources.set(setting.env, 'environment');
+    else if (setting.yaml !== undefined && yaml.has(setting.yaml)) sources.set(setting.env, 'file');
     if (setting.secret && typeof value === 'string' && value !== '') secrets.set(setting.env, value);
   }
 
@@ -67,7 +74,7 @@ export function loadConfig(env: Environment, yamlText?: string, yamlName = 'serv
     faults.push(messageOf(error));
   }
   if (faults.length > 0) throw new ConfigError(faults);
-  return { config, secrets, warnings: warningsOf(config) };
+  return { config, sources, secrets, warnings: warningsOf(config) };
 }
 
 function yamlKeys(): string[] {

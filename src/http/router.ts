@@ -19,6 +19,8 @@ export interface RouterParts {
   mcp: McpEndpoint;
   health: Health;
   metrics: Metrics;
+  /** The operator's page; absent where it is off. It lets in whom it will. */
+  console?: Hono<Env>;
   log: Log;
 }
 
@@ -31,7 +33,7 @@ const LARGEST_BODY = 4 * 1024 * 1024;
  * the credentials are right. Every other path is a plain 404 that asks for none, because a client that is
  * challenged on `/.well-known/*` starts an OAuth flow that does not exist here.
  */
-export function createRouter({ settings, mcp, health, metrics, log }: RouterParts): Hono<Env> {
+export function createRouter({ settings, mcp, health, metrics, console, log }: RouterParts): Hono<Env> {
   const app = new Hono<Env>();
   const authenticated = createAuthenticator(settings.secret, settings.previousSecret);
   const addressOf = createClientAddress(settings.trustedProxies);
@@ -89,6 +91,8 @@ export function createRouter({ settings, mcp, health, metrics, log }: RouterPart
     return response;
   });
   app.all('/mcp', (c) => methodNotAllowed(c, 'POST'));
+
+  if (console) app.route('/console', console);
 
   app.notFound((c) => c.json({ error: 'not_found', message: 'There is nothing here.' }, 404));
   app.onError((error, c) => {

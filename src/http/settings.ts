@@ -43,6 +43,11 @@ export const serverSettings = {
     example: 'caddy,10.0.0.0/8',
     meaning: 'Reverse proxies whose X-Forwarded-For names the client; from any other peer it is ignored.',
   }),
+  consoleEnabled: setting.boolean({
+    env: 'CONSOLE_ENABLED',
+    default: true,
+    meaning: 'Serves the operator’s page at /console.',
+  }),
   runAs: setting.string({
     env: 'RUN_AS',
     default: '',

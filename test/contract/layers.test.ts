@@ -8,7 +8,7 @@ const LAYERS = [
   ['main'],
   ['app', 'cli'],
   ['config'],
-  ['http'],
+  ['http', 'console'],
   ['mcp'],
   ['gate'],
   ['tools'],

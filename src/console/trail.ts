@@ -1,0 +1,113 @@
+import type { AuditRecord } from '../audit/record.ts';
+
+/** `lost`: the process ended before the outcome was written. */
+export type TrailState = 'running' | 'ok' | 'blocked' | 'error' | 'lost' | 'note';
+
+/** One call, made of its intent and its outcome; or a note on the log itself. */
+export interface TrailEntry {
+  id: string;
+  /** ISO 8601, UTC. */
+  time: string;
+  state: TrailState;
+  tool: string;
+  /** Name and address. */
+  client: string;
+  /** As JSON, cut. */
+  arguments: string;
+  dryRun: boolean;
+  rule: string;
+  errorCode: string;
+  durationMs: number | null;
+  bytes: number | null;
+  message: string;
+}
+
+export interface TrailFilter {
+  tool?: string | undefined;
+  state?: string | undefined;
+  /** Occurs anywhere in the entry, letters' case ignored. */
+  text?: string | undefined;
+}
+
+export interface Trail {
+  /** @param record redacted */
+  add(record: AuditRecord): void;
+  /** Takes in what an earlier process wrote, the oldest first. */
+  restore(records: readonly AuditRecord[]): void;
+  /** The entries that match, the newest first. */
+  find(filter: TrailFilter): TrailEntry[];
+}
+
+const MOST_ENTRIES = 500;
+const LONGEST_ARGUMENTS = 4_096;
+
+/** The newest entries of the audit log in memory, at most 3 MiB. */
+export function createTrail(most = MOST_ENTRIES): Trail {
+  /** In the order in which they began. */
+  const entries = new Map<string, TrailEntry>();
+
+  function add(record: AuditRecord): void {
+    const before = entries.get(record.id);
+    entries.set(record.id, before ? { ...before, ...outcomeOf(record) } : entryOf(record));
+    if (entries.size <= most) return;
+    const [oldest = ''] = entries.keys();
+    entries.delete(oldest);
+  }
+
+  return {
+    add,
+    restore(records) {
+      for (const record of records) add(record);
+      for (const entry of entries.values()) if (entry.state === 'running') entry.state = 'lost';
+    },
+    find({ tool, state, text }) {
+      const wanted = text?.toLowerCase();
+      return [...entries.values()]
+        .toReversed()
+        .filter(
+          (entry) =>
+            (!tool || entry.tool === tool) &&
+            (!state || entry.state === state) &&
+            (!wanted || searchable(entry).includes(wanted)),
+        );
+    },
+  };
+}
+
+function entryOf(record: AuditRecord): TrailEntry {
+  const { id, time, tool = '', client, message = '' } = record;
+  return {
+    id,
+    time,
+    tool,
+    client: client ? `${client.name} ${client.ip}` : '',
+    arguments: argumentsOf(record),
+    dryRun: record.decision === 'dry_run',
+    message,
+    ...outcomeOf(record),
+  };
+}
+
+type Outcome = Pick<TrailEntry, 'state' | 'rule' | 'errorCode' | 'durationMs' | 'bytes'>;
+
+function outcomeOf({ event, outcome, rule, error_code, duration_ms, bytes }: AuditRecord): Outcome {
+  const state = event === 'note' ? 'note' : event === 'intent' ? 'running' : (outcome ?? 'error');
+  return {
+    state,
+    rule: rule ?? '',
+    errorCode: error_code ?? '',
+    durationMs: duration_ms ?? null,
+    bytes: bytes ?? null,
+  };
+}
+
+function argumentsOf({ arguments: args }: AuditRecord): string {
+  if (args === undefined) return '';
+  const text = JSON.stringify(args);
+  return text.length > LONGEST_ARGUMENTS ? `${text.slice(0, LONGEST_ARGUMENTS)}…` : text;
+}
+
+function searchable(entry: TrailEntry): string {
+  const { tool, client, rule, errorCode, message, id } = entry;
+  return [tool, client, entry.arguments, rule, errorCode, message, id].join('\n').toLowerCase();
+}
