@@ -53,7 +53,7 @@ describe('the doctor beside the server', () => {
       {
         name: 'browser CLI',
         status: 'ok',
-        detail: expect.stringMatching(/^agent-browser 0\.41\.2 \(\/usr\/local\/lib\/.*\)$/),
+        detail: 'agent-browser 0.41.2 (/usr/local/bin/agent-browser)',
       },
       {
         name: 'browser',
@@ -168,7 +168,7 @@ describe('the browser’s containment', () => {
     });
     expect((await ask()).of('browser containment')[0]).toMatchObject({
       status: 'fail',
-      detail: 'the browser’s proxy is not running, so no page opens at all',
+      detail: 'the browser’s proxy does not answer, so no page opens at all',
       mend: expect.stringContaining('docker compose up -d egress'),
     });
   });

@@ -168,6 +168,16 @@ describe('the command', () => {
     );
   });
 
+  // What others say may hold a secret; no check is trusted to take it out by itself.
+  it('takes secrets out of every line, also where the configuration cannot be loaded', async () => {
+    const { text } = await patient.examine({ warnings: [`the secret is ${SECRET}`] });
+    expect(text).toContain('the secret is [redacted MCP_SECRET]');
+    const readYaml = () => {
+      throw new Error(`line 3: ${SECRET}`);
+    };
+    expect((await patient.examine({ readYaml })).text).toContain('line 3: [redacted MCP_SECRET]');
+  });
+
   // A tool of this kind printed the API's error with the request's headers in it.
   it('holds no secret in any form, whatever fails', async () => {
     Object.assign(env, { MESH_API_KEY: `${MESH_KEY}-wrong`, CODE_HOST_TOKEN: `${CLASSIC}wrong` });

@@ -24,7 +24,7 @@ export async function checkCdp(settings: BrowserSettings, signal: AbortSignal): 
 }
 
 const CONTAINMENT = 'browser containment';
-const EACH_MS = 2_000;
+const EACH_MS = 3_000;
 const MOST_ADDRESSES = 6;
 const METADATA = 'http://169.254.169.254/';
 const GUARD =
@@ -46,10 +46,12 @@ export async function checkContainment(
   const attempts = await tryToOpen(endpoint, urls, EACH_MS);
   const of = (verdict: ReturnType<typeof judge>) => attempts.filter((attempt) => judge(attempt) === verdict);
 
-  const [down] = of('no_proxy');
-  if (down) {
+  // This machine's own loopback is never silent, so silence everywhere is that of the way there: of a proxy whose
+  // name does not even resolve.
+  const silent = attempts.every(({ netError }) => netError === 'ERR_TIMED_OUT');
+  if (silent || of('no_proxy').length > 0) {
     const mend = 'Start the service egress: docker compose up -d egress.';
-    return fail(CONTAINMENT, 'the browser’s proxy is not running, so no page opens at all', mend);
+    return fail(CONTAINMENT, 'the browser’s proxy does not answer, so no page opens at all', mend);
   }
   const [reached] = of('reached');
   if (reached) {
