@@ -225,14 +225,51 @@ describe('secrets', () => {
 });
 
 describe('Chromium', () => {
-  it('is restarted when it dies', async () => {
-    const started = () => docker('inspect', '--format', '{{.State.StartedAt}}', container('chromium'));
-    const before = await started();
+  it('is in use again by the next call when it was killed', async () => {
+    const open = () => call('browser', { action: 'open', url: 'http://demo-site/' });
+    expect((await open()).structuredContent).toMatchObject({ title: 'Demo site', status: 200 });
     const kill =
       "for p in /proc/[0-9]*; do grep -qa 'remote-debugging-[p]ort' $p/cmdline && kill -9 ${p#/proc/}; done";
     await inside('chromium', kill, CHROMIUM).catch(() => '');
-    await until('a new start', async () => (await started()) !== before);
-    await until('it is healthy', () => healthy('chromium'));
+    await until('its end is seen', async () =>
+      (await docker('logs', container('chromium'))).includes('Chromium ended'),
+    );
+    expect((await open()).structuredContent).toMatchObject({ title: 'Demo site', status: 200 });
+  });
+});
+
+describe('the four tools that need no device', () => {
+  it('fetch_external reads an allowed site and refuses another', async () => {
+    const page = await call('fetch_external', { url: 'http://demo-site/', format: 'markdown' });
+    expect(page.structuredContent).toMatchObject({ status: 200, truncated: false, token_injected: false });
+    expect(page.structuredContent['body']).toContain('# Demo site');
+    const refused = await call('fetch_external', { url: 'http://web-1/' });
+    expect(refused.structuredContent.error?.code).toBe('domain_not_allowed');
+    expect(refused.structuredContent.error?.message).toMatch(/^Domain not allowed/);
+  });
+
+  it('code_search finds code', async () => {
+    const { structuredContent } = await call('code_search', { query: 'backup' });
+    expect(structuredContent['total']).toBeGreaterThan(0);
+    expect(structuredContent).toMatchObject({ rate_limit: { remaining: expect.any(Number) } });
+  });
+
+  it('snippet_kb finds a note right after it was written, and a restart of the code host keeps it', async () => {
+    const files = { 'note.md': 'The heron stands by the pond.' };
+    const { structuredContent } = await call('snippet_kb', { action: 'create', title: 'Birds', files });
+    const { id } = structuredContent['note'] as { id: string };
+    const found = await call('snippet_kb', { action: 'search', query: 'heron' });
+    expect((found.structuredContent['notes'] as { id: string }[]).map((note) => note.id)).toEqual([id]);
+    await docker('restart', container('demo-apis'));
+    await until('the code host is back', () => healthy('demo-apis'));
+    const kept = await call('snippet_kb', { action: 'get', id });
+    expect(kept.structuredContent).toMatchObject({ note: { id, title: 'Birds', files } });
+  });
+
+  it('browser takes a picture of a page', async () => {
+    await call('browser', { action: 'open', session: 'picture', url: 'http://demo-site/' });
+    const { content } = await call('browser', { action: 'screenshot', session: 'picture' });
+    expect(content.map(({ type }) => type)).toEqual(['text', 'image']);
   });
 });
 
