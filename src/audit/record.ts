@@ -2,10 +2,11 @@
  * One line of the audit log. Field names are written here and nowhere else.
  *
  * `intent` is durable before the action runs; `outcome` follows it with the same id;
- * `refused` is a call that never became an action (unknown tool, malformed, against policy).
+ * `refused` is a call that never became an action (unknown tool, malformed, against policy);
+ * `ended` tells, with the id of the call that started it, how a job ended that went on after its answer.
  */
 export interface AuditRecord {
-  event: 'intent' | 'outcome' | 'refused' | 'note';
+  event: 'intent' | 'outcome' | 'refused' | 'ended' | 'note';
   /** ISO 8601, UTC. */
   time: string;
   /** The call's id, shared by its intent and its outcome. */
@@ -22,7 +23,11 @@ export interface AuditRecord {
   duration_ms?: number;
   /** Size of the result sent, in bytes. */
   bytes?: number;
-  /** For `note`: what happened to the log itself. */
+  /** The job that the call started, read or ended. */
+  job?: string;
+  /** For `ended`: null where nobody knows, or a signal ended it. */
+  exit_code?: number | null;
+  /** For `note`: what happened to the log itself. For `ended`: what ended the job, if not itself. */
   message?: string;
   /** For a `note` that begins a segment: what ties it to the one before. */
   segment?: AuditSegment;
