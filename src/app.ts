@@ -7,7 +7,6 @@ import type { Config } from './config/schema.ts';
 import { createConsole } from './console/console.ts';
 import { createTrail } from './console/trail.ts';
 import { readTail } from './console/trail-file.ts';
-import type { JobControl } from './core/jobs.ts';
 import type { Log } from './core/log.ts';
 import { createGate } from './gate/call.ts';
 import { createAuthenticator } from './http/auth.ts';
@@ -37,7 +36,7 @@ export interface AppParts {
 
 export interface App {
   fetch: ReturnType<typeof createRouter>['fetch'];
-  /** Waits until no call is under way, at most `graceMs`, then ends those that are. */
+  /** Waits until no call is under way and no job runs, at most `graceMs`, then ends those that are. */
   settle(graceMs: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -60,9 +59,11 @@ export async function createApp(parts: AppParts): Promise<App> {
     : noAudit;
   const mesh = createMesh(config.mesh);
   const codeHost = createCodeHost(config.codeHost);
-  const tools = createTools({ settings: config, mesh, codeHost, privateKey, secrets, path, log });
+  const { tools, ssh } = createTools({ settings: config, mesh, codeHost, privateKey, secrets, path, log });
   const history = createHistory();
   const metrics = withHistory(createMetrics(), history);
+  metrics.gauge('jobs_running', 'Commands that run as jobs.', () => ssh.jobs.running());
+  metrics.gauge('ssh_connections', 'Open SSH connections.', () => ssh.connections());
   const gate = createGate({ tools, audit, metrics, redact, log });
   const mcp = createMcpEndpoint(tools, gate, log);
   const health = createHealth(() => config.ssh.dryRun, {
@@ -91,7 +92,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     mesh,
     health,
     history,
-    jobs: noJobs,
+    jobs: ssh.jobs,
     trail,
     record: (record) => audit.appendDurable(record),
     settings: () => describeSettings(config, sources),
@@ -109,7 +110,9 @@ export async function createApp(parts: AppParts): Promise<App> {
 
   return {
     fetch: router.fetch,
-    settle: (graceMs) => gate.settle(graceMs),
+    async settle(graceMs) {
+      await Promise.all([gate.settle(graceMs), ssh.settle(graceMs)]);
+    },
     async close() {
       await mcp.close();
       await Promise.all(tools.map((tool) => tool.close()));
@@ -118,5 +121,3 @@ export async function createApp(parts: AppParts): Promise<App> {
     },
   };
 }
-
-const noJobs: JobControl = { list: () => [], cancel: async () => false };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 
 import { ALLOW, type Decision } from './decision.ts';
+import type { ErrorCode } from './errors.ts';
 import type { Log } from './log.ts';
 
 /** What a running call knows of the world around it. */
@@ -14,6 +15,20 @@ export interface CallContext {
   readonly log: Log;
   /** Tells the client how far the call is; does nothing where no client listens. */
   readonly progress: (message: string) => void;
+  /** Writes to the audit log what became of something that went on after the call was answered. Never rejects. */
+  readonly lateOutcome: (facts: LateOutcome) => Promise<void>;
+}
+
+/** How a job ended, for the audit log. */
+export interface LateOutcome {
+  job: string;
+  /** Null where there is none. */
+  exitCode: number | null;
+  durationMs: number;
+  /** Undefined where it ended in an orderly way, whatever its exit code. */
+  errorCode?: ErrorCode;
+  /** What ended it, where that was not itself: `timed out`, `cancelled by a call`. */
+  message?: string;
 }
 
 /** A block that follows the JSON text in a result: an image, or an embedded file. */

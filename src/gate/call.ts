@@ -7,9 +7,10 @@ import { ToolError, messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { lateOutcomes } from './late-outcome.ts';
 import { createCallRegister, withDeadline } from './limits.ts';
 import { redactValue } from './redact.ts';
-import { type CallResult, callResult, errorValue, invalidInput } from './result.ts';
+import { type CallResult, asToolError, callResult, errorValue, invalidInput, outcomeOf } from './result.ts';
 
 export interface CallRequest {
   tool: string;
@@ -51,12 +52,14 @@ interface GateParts {
 const MOST_CALLS = 128;
 /** Larger JSON than this is of no use to any assistant, and costs memory in every part it passes. */
 const LARGEST_RESULT = 4 * 1024 * 1024;
+const LONGEST_PROGRESS = 1_000;
 
 type Event = Omit<AuditRecord, 'time' | 'id' | 'client'>;
 
 export function createGate({ tools, audit, metrics, redact, log }: GateParts): Gate {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const calls = createCallRegister(MOST_CALLS);
+  const lateOutcomeOf = lateOutcomes(audit, log);
   metrics.gauge('calls_under_way', 'Tool calls that have not ended yet.', () => calls.running());
 
   function count(call: Call, { outcome, error_code: errorCode, rule }: Event): void {
@@ -113,7 +116,9 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
           signal,
           dryRun: decision.verdict === 'dry_run',
           log,
-          progress: call.request.progress,
+          // Cut after the redaction: half a secret is not recognised as one.
+          progress: (message) => call.request.progress(redact(message).slice(-LONGEST_PROGRESS)),
+          lateOutcome: lateOutcomeOf({ ...call.request, id: call.id, answered: call.answered }),
         }),
       );
       return sized(callResult(value, false, extra));
@@ -130,7 +135,11 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
 
   return {
     async call(request) {
-      const call: Call = { id: randomUUID(), request, started: performance.now() };
+      let answer = () => {};
+      const answered = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      const call: Call = { id: randomUUID(), request, started: performance.now(), answered };
       const args = clipArguments(request.arguments);
       const tool = byName.get(request.tool);
       const about = { tool: request.tool.slice(0, 64), arguments: args };
@@ -200,6 +209,7 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
         },
         () => result,
       );
+      answer();
       return result;
     },
 
@@ -226,22 +236,10 @@ interface Call {
   readonly id: string;
   readonly request: CallRequest;
   readonly started: number;
-}
-
-function asToolError(error: unknown): ToolError {
-  if (error instanceof ToolError) return error;
-  return new ToolError('internal', `Unexpected failure: ${messageOf(error)}`, {
-    hint: 'This is a fault of the server; its log has the details under the id of this call.',
-    cause: error,
-  });
+  /** Settles once its outcome is written. */
+  readonly answered: Promise<void>;
 }
 
 function stackOf(error: unknown): string | undefined {
   return error instanceof Error ? error.stack : undefined;
-}
-
-function outcomeOf({ isError, structuredContent }: CallResult): Pick<AuditRecord, 'outcome' | 'error_code'> {
-  if (!isError) return { outcome: structuredContent['blocked'] === true ? 'blocked' : 'ok' };
-  const { error } = structuredContent as { error?: { code?: string } };
-  return { outcome: 'error', ...(error?.code !== undefined && { error_code: error.code }) };
 }

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 
-import { ToolError } from '../core/errors.ts';
+import type { AuditRecord } from '../audit/record.ts';
+import { ToolError, messageOf } from '../core/errors.ts';
 import type { ExtraContent } from '../core/tool.ts';
 
 /** What goes back to the MCP client for a tools/call. */
@@ -60,4 +61,26 @@ export function invalidInput(
       hint: `The arguments of ${tool} are: ${known}.`,
     },
   );
+}
+
+/** What the audit log says of a result. */
+export function outcomeOf({
+  isError,
+  structuredContent,
+}: CallResult): Pick<AuditRecord, 'outcome' | 'error_code' | 'job'> {
+  if (!isError) {
+    const { blocked, job } = structuredContent;
+    return { outcome: blocked === true ? 'blocked' : 'ok', ...(typeof job === 'string' && { job }) };
+  }
+  const { error } = structuredContent as { error?: { code?: string } };
+  return { outcome: 'error', ...(error?.code !== undefined && { error_code: error.code }) };
+}
+
+/** Anything that was thrown, as a failure of the contract. */
+export function asToolError(error: unknown): ToolError {
+  if (error instanceof ToolError) return error;
+  return new ToolError('internal', `Unexpected failure: ${messageOf(error)}`, {
+    hint: 'This is a fault of the server; its log has the details under the id of this call.',
+    cause: error,
+  });
 }

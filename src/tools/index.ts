@@ -11,7 +11,7 @@ import { createMeshStatus } from './mesh-status/tool.ts';
 import type { SnippetSettings } from './snippet-kb/settings.ts';
 import { createSnippetKb } from './snippet-kb/tool.ts';
 import type { SshSettings } from './ssh-exec/settings.ts';
-import { createSshExec } from './ssh-exec/tool.ts';
+import { type SshExec, createSshExec } from './ssh-exec/tool.ts';
 
 export interface ToolParts {
   settings: {
@@ -31,14 +31,31 @@ export interface ToolParts {
   log: Log;
 }
 
-/** The catalogue, in the order of tools/list: one line a tool. */
-export function createTools({ settings, mesh, codeHost, privateKey, secrets, path, log }: ToolParts): Tool[] {
-  return [
-    createSshExec({ settings: settings.ssh, mesh, privateKey, log }),
+export interface Catalogue {
+  /** In the order of tools/list. */
+  tools: Tool[];
+  /** ssh_exec once more: its jobs outlive calls, so that others have to do with them. */
+  ssh: SshExec;
+}
+
+/** The catalogue: one line a tool. */
+export function createTools({
+  settings,
+  mesh,
+  codeHost,
+  privateKey,
+  secrets,
+  path,
+  log,
+}: ToolParts): Catalogue {
+  const ssh = createSshExec({ settings: settings.ssh, mesh, privateKey, log });
+  const tools = [
+    ssh,
     createMeshStatus(mesh),
     createFetchExternal({ settings: settings.fetch, secrets }),
     createCodeSearch(codeHost),
     createSnippetKb(codeHost, settings.snippets, log),
     createBrowser(settings.browser, path),
   ];
+  return { tools, ssh };
 }

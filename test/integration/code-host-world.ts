@@ -86,7 +86,14 @@ export async function callTool(
   const parsed = tool.input.parse(input);
   const decision = tool.decide(parsed);
   if (decision.verdict === 'refuse') throw 'error' in decision ? decision.error : new Error(decision.rule);
-  const context = { id: 'call-1', signal, dryRun: false, log: silentLog, progress };
+  const context = {
+    id: 'call-1',
+    signal,
+    dryRun: false,
+    log: silentLog,
+    progress,
+    lateOutcome: async () => {},
+  };
   return (await tool.run(parsed, context)).value;
 }
 

@@ -36,6 +36,7 @@ async function call(input: object): Promise<Record<string, unknown>> {
     dryRun: false,
     log: silentLog,
     progress: () => {},
+    lateOutcome: async () => {},
   };
   return (await tool.run(tool.input.parse(input), context)).value;
 }

@@ -273,13 +273,23 @@ describe('bad input', () => {
     ],
     ['no time', { command: 'id', timeout_seconds: 0 }, 'invalid_input', '"timeout_seconds"'],
     ['too much time', { command: 'id', timeout_seconds: 3601 }, 'invalid_input', '"timeout_seconds"'],
+    ['a job of nowhere', { job: 'x' }, 'not_found', 'There is no job "x".'],
     [
-      'a job',
-      { job: 'x' },
-      'not_available',
-      'Jobs are not available in this version; raise timeout_seconds instead.',
+      'a job and a command',
+      { job: 'x', command: 'id' },
+      'invalid_input',
+      '"job": "x" does not go together with "command".',
     ],
-    ['a wait', { command: 'id', wait_seconds: 1 }, 'not_available', 'Jobs are not available'],
+    [
+      'a job to read without reading it',
+      { job: 'x', dry_run: true, cancel: true },
+      'invalid_input',
+      '"job": "x" does not go together with "dry_run".',
+    ],
+    ['all jobs to end', { job: 'list', cancel: true }, 'invalid_input', '"job": "list" does not go'],
+    ['nothing to end', { command: 'id', cancel: true }, 'invalid_input', '"cancel" needs "job"'],
+    ['too long a wait', { command: 'id', wait_seconds: 3601 }, 'invalid_input', '"wait_seconds"'],
+    ['no wait', { command: 'id', wait_seconds: -1 }, 'invalid_input', '"wait_seconds": expected 0 or more'],
   ])('%s', async (_what, args, code, message) => {
     const { isError, error } = await rigAt(1).exec(args);
     expect(isError).toBe(true);

@@ -19,5 +19,5 @@ export function catalogue(): Tool[] {
     privateKey: undefined,
     secrets: new Map(),
     log: silentLog,
-  });
+  }).tools;
 }

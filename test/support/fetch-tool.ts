@@ -42,7 +42,14 @@ export function fetchTool(
     const input = tool.input.parse(args);
     const decision = tool.decide(input);
     if (decision.verdict === 'refuse') throw 'error' in decision ? decision.error : new Error(decision.rule);
-    const context = { id: 'test', signal, dryRun: false, log: silentLog, progress: () => {} };
+    const context = {
+      id: 'test',
+      signal,
+      dryRun: false,
+      log: silentLog,
+      progress: () => {},
+      lateOutcome: async () => {},
+    };
     return (await tool.run(input, context)).value as unknown as Fetched;
   };
   return {

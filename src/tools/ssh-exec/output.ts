@@ -61,7 +61,7 @@ export function createCapture(limit: number): Capture {
 }
 
 /** Bytes at the end that begin a UTF-8 character without finishing it. */
-function unfinishedCharacter(bytes: Buffer): number {
+export function unfinishedCharacter(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if ((byte & 0b1100_0000) === 0b1000_0000) continue;
@@ -72,7 +72,7 @@ function unfinishedCharacter(bytes: Buffer): number {
 }
 
 /** Bytes at the start that belong to a UTF-8 character whose beginning was cut. */
-function strayContinuation(bytes: Buffer): number {
+export function strayContinuation(bytes: Buffer): number {
   let count = 0;
   while (count < 3 && ((bytes[count] ?? 0) & 0b1100_0000) === 0b1000_0000) count += 1;
   return count;

@@ -20,6 +20,8 @@ export interface Pool {
   lease(target: Target, waitMs: number, signal: AbortSignal): Promise<Lease>;
   /** A connection of one's own; the caller ends it. */
   dial(target: Target, signal: AbortSignal): Promise<Connection>;
+  /** Open connections, those being made included. */
+  size(): number;
   close(): Promise<void>;
 }
 
@@ -129,6 +131,7 @@ export function createPool(dial: (target: Target, signal: AbortSignal) => Promis
 
   return {
     dial,
+    size: () => [...groups.values()].reduce((sum, { entries }) => sum + entries.length, 0),
     async lease(target, waitMs, signal) {
       const { group, entry } = await room(target, waitMs, signal);
       let given = false;
@@ -174,6 +177,6 @@ export function createPool(dial: (target: Target, signal: AbortSignal) => Promis
 function nothingFree(target: Target, waitMs: number): ToolError {
   const message = `No channel to ${target.device} came free within ${waitMs / 1000} s; the command was not started.`;
   return new ToolError('timeout', message, {
-    hint: 'Many commands run there at once: wait for some to end.',
+    hint: 'Many commands run there at once: wait for some to end, or cancel jobs (job "list" shows them).',
   });
 }

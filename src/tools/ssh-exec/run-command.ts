@@ -20,6 +20,12 @@ export interface CommandRequest {
   maxBytes: number;
 }
 
+/** Told of a command while it runs. */
+export interface CommandListener {
+  onStart?(): void;
+  onOutput?(stream: 'stdout' | 'stderr', chunk: Buffer): void;
+}
+
 export interface CommandResult {
   /** Null when it was ended by a signal, or by the timeout. */
   exit_code: number | null;
@@ -54,22 +60,23 @@ export async function runCommand(
   target: Target,
   request: CommandRequest,
   signal: AbortSignal,
+  listener: CommandListener = {},
 ): Promise<CommandResult> {
   const handle: Handle = { token: `rts-${randomBytes(12).toString('hex')}`, pid: undefined };
   const stdout = createCapture(request.maxBytes);
   const stderr = createCapture(request.maxBytes);
-  const filter = createAnnouncementFilter(handle, (chunk) => stderr.add(chunk));
+  const take = (stream: 'stdout' | 'stderr', capture: Capture) => (chunk: Buffer) => {
+    capture.add(chunk);
+    listener.onOutput?.(stream, chunk);
+  };
+  const filter = createAnnouncementFilter(handle, take('stderr', stderr));
   const line = `${announcement(handle)}${changeDirectory(request.cwd)}${request.command}`;
 
   const { lease, remote } = await start(pool, target, request.timeoutMs, signal, (connection) =>
-    connection.start(
-      line,
-      request.stdin ?? '',
-      (chunk) => stdout.add(chunk),
-      (chunk) => filter.add(chunk),
-    ),
+    connection.start(line, request.stdin ?? '', take('stdout', stdout), (chunk) => filter.add(chunk)),
   );
   const started = performance.now();
+  listener.onStart?.();
   try {
     const exit = await waitFor(remote, request.timeoutMs, signal);
     if (exit !== 'timeout' && exit !== 'aborted') {
@@ -159,10 +166,12 @@ async function end(
     }
   };
   try {
-    const done = await endCommand(own, handle, limit).catch((error: unknown) => {
+    const onOwn = endCommand(own, handle, limit).catch((error: unknown) => {
       if (error instanceof NotStarted) return onAnother();
       throw error;
     });
+    // A device that fell silent keeps even the opening of a channel waiting.
+    const done = await abortable(onOwn, limit);
     // What it wrote before it was ended is still under way.
     if (done) await abortable(remote.ended, limit);
     return done;

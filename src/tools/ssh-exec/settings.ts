@@ -57,6 +57,14 @@ export const sshSettings = {
     max: 120,
     meaning: 'Seconds to wait for a device to accept and authenticate a connection.',
   }),
+  maxJobs: setting.integer({
+    env: 'SSH_MAX_JOBS',
+    reloadable: true,
+    default: 32,
+    min: 1,
+    max: 256,
+    meaning: 'Commands of ssh_exec that may run as jobs at a time.',
+  }),
 };
 
 export type SshSettings = SettingsOf<typeof sshSettings>;

@@ -1,84 +1,22 @@
-import * as z from 'zod';
-
 import { ToolError } from '../../core/errors.ts';
+import type { JobControl } from '../../core/jobs.ts';
 import type { Log } from '../../core/log.ts';
-import { type Tool, defineTool } from '../../core/tool.ts';
+import { type CallContext, type Tool, defineTool } from '../../core/tool.ts';
 import type { Device, Mesh } from '../../mesh/device.ts';
+import { Job } from './job.ts';
+import { type Jobs, createJobs } from './jobs.ts';
 import { createKnownHosts } from './known-hosts.ts';
 import { decideSsh } from './policy.ts';
 import { createPool } from './pool.ts';
 import { runCommand } from './run-command.ts';
+import { LIST, type SshCall, input, output, unusable } from './schema.ts';
 import type { SshSettings } from './settings.ts';
 import { type Target, connect } from './ssh.ts';
 
-/** Linux takes 131,072 bytes for one argument of a program; the rest is room for `cd` and our own words. */
-const LONGEST_COMMAND = 120 * 1024;
-const LONGEST_CWD = 1024;
-/** The policy reads stdin, so it has to stay readable in milliseconds. */
-const LONGEST_STDIN = 1024 * 1024;
-const DEFAULT_OUTPUT = 32 * 1024;
-const LONGEST_OUTPUT = 256 * 1024;
-const DEFAULT_TIMEOUT_SECONDS = 60;
-const LONGEST_TIMEOUT_SECONDS = 3600;
 /** For the mesh's answer, and for ending the command on the device. */
 const MARGIN_MS = 30_000;
-
-const input = z.strictObject({
-  device: text(255).optional().describe('Name, DNS name or mesh address.'),
-  command: text(LONGEST_COMMAND)
-    .optional()
-    .describe('Shell command; needed, as is device, unless job is given.'),
-  user: z
-    .string()
-    .regex(/^[A-Za-z0-9_][A-Za-z0-9._@-]{0,63}$/, 'expected a user name')
-    .optional()
-    .describe('Login; default set by the operator.'),
-  cwd: text(LONGEST_CWD).optional().describe('Directory to run in; default: the home.'),
-  stdin: limited(LONGEST_STDIN).optional().describe('Text for standard input.'),
-  timeout_seconds: z
-    .number()
-    .min(1)
-    .max(LONGEST_TIMEOUT_SECONDS)
-    .default(DEFAULT_TIMEOUT_SECONDS)
-    .describe('Ends the command after this.'),
-  max_output_bytes: z
-    .number()
-    .min(1)
-    .max(LONGEST_OUTPUT)
-    .default(DEFAULT_OUTPUT)
-    .describe('Kept per stream, head and tail.'),
-  wait_seconds: z
-    .number()
-    .min(0)
-    .max(LONGEST_TIMEOUT_SECONDS)
-    .optional()
-    .describe('After this, go on as a job.'),
-  dry_run: z.boolean().optional().describe('True: check and log, run nothing.'),
-  job: z.string().max(64).optional().describe('Job to read new output of.'),
-  cancel: z.boolean().optional().describe('With job: end it.'),
-});
-
-const output = z.object({
-  device: z.string(),
-  address: z.string().nullable(),
-  user: z.string(),
-  command: z.string(),
-  exit_code: z.number().nullable(),
-  signal: z.string().nullable(),
-  stdout: z.string(),
-  stderr: z.string(),
-  stdout_truncated: z.boolean(),
-  stderr_truncated: z.boolean(),
-  duration_ms: z.number(),
-  dry_run: z.boolean(),
-  timed_out: z.boolean(),
-  hint: z.string().optional(),
-  job: z.string().optional(),
-  blocked: z.boolean().optional(),
-  matched_rule: z.string().optional(),
-  reason: z.string().optional(),
-  path: z.string().optional(),
-});
+/** More would fill an assistant's context with what is long over. */
+const MOST_LISTED = 50;
 
 export interface SshExecParts {
   settings: SshSettings;
@@ -88,11 +26,20 @@ export interface SshExecParts {
   log: Log;
 }
 
+/** What the rest of the process sees of ssh_exec beside its calls. */
+export interface SshExec extends Tool {
+  readonly jobs: JobControl & { running(): number };
+  /** SSH connections that are open. */
+  connections(): number;
+  /** Lets running jobs end, at most `graceMs`, then ends them and has it written to the audit log. */
+  settle(graceMs: number): Promise<void>;
+}
+
 /**
  * The tool that runs commands on devices of the mesh network. Dry-run resolves nothing and connects nowhere;
  * an offline device fails before anything is sent to it.
  */
-export function createSshExec({ settings, mesh, privateKey, log }: SshExecParts): Tool {
+export function createSshExec({ settings, mesh, privateKey, log }: SshExecParts): SshExec {
   const knownHosts = createKnownHosts(settings.knownHostsPath);
   const timeoutMs = settings.connectTimeoutSeconds * 1000;
   const pool = createPool(async (target, signal) => {
@@ -100,47 +47,90 @@ export function createSshExec({ settings, mesh, privateKey, log }: SshExecParts)
     log.info('ssh connected', { device: target.device, address: target.address, user: target.user });
     return connection;
   });
+  const jobs = createJobs(() => settings.maxJobs);
 
-  return defineTool({
+  async function run(call: SshCall, context: CallContext) {
+    const { device: name = '', command = '', user = settings.defaultUser } = call;
+    if (context.dryRun) {
+      context.log.info('dry run of ssh_exec', { id: context.id, device: name, user, command });
+      return { ...NOTHING_RAN, device: name, user, command, dry_run: true };
+    }
+    const device = await mesh.device(name, context.signal);
+    const target = targetFor(device, name, user, settings.port);
+    const facts = { device: device.name, address: target.address, user, command };
+    const maxBytes = Math.floor(call.max_output_bytes);
+    const request = {
+      command,
+      cwd: call.cwd,
+      stdin: call.stdin,
+      timeoutMs: call.timeout_seconds * 1000,
+      maxBytes,
+    };
+    const result = await jobs.start({
+      facts,
+      waitMs: waitMs(call),
+      context,
+      run: (signal, listener) => runCommand(pool, target, request, signal, listener),
+    });
+    return result instanceof Job ? result.read(maxBytes) : { ...facts, dry_run: false, ...result };
+  }
+
+  const tool = defineTool({
     name: 'ssh_exec',
     title: 'Run a command on a device',
     description:
-      'Runs a shell command on a device of the mesh over SSH and returns its output and exit code. mesh_status lists devices. Example: {"device":"web-1","command":"df -h","cwd":"/srv"}.',
+      'Runs a shell command over SSH on a device that mesh_status lists. Example: {"device":"web-1","command":"df -h","cwd":"/srv"}.',
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     input,
-    output,
+    output: output.partial(),
     decide: (call) => {
       const error = unusable(call);
       if (error) return { verdict: 'refuse', rule: error.code, error };
+      // What a job does was decided when it was started.
+      if (call.job !== undefined) return { verdict: 'allow' };
       return decideSsh({ ...call, command: call.command ?? '' }, settings);
     },
-    deadlineMs: (call) => 2 * call.timeout_seconds * 1000 + timeoutMs + MARGIN_MS,
+    deadlineMs: (call) => {
+      if (call.job !== undefined) return (call.wait_seconds ?? 0) * 1000 + MARGIN_MS;
+      const commandMs = call.timeout_seconds * 1000;
+      // The wait for a free channel may take as long as the command.
+      return commandMs + (waitMs(call) ?? commandMs) + timeoutMs + MARGIN_MS;
+    },
     run: async (call, context) => {
-      const { device: name = '', command = '', user = settings.defaultUser } = call;
-      if (context.dryRun) {
-        context.log.info('dry run of ssh_exec', { id: context.id, device: name, user, command });
-        return { value: { ...NOTHING_RAN, device: name, user, command } };
-      }
-      const device = await mesh.device(name, context.signal);
-      const target = targetFor(device, name, user, settings.port);
-      const result = await runCommand(
-        pool,
-        target,
-        {
-          command,
-          cwd: call.cwd,
-          stdin: call.stdin,
-          timeoutMs: call.timeout_seconds * 1000,
-          maxBytes: Math.floor(call.max_output_bytes),
-        },
-        context.signal,
-      );
-      return {
-        value: { device: device.name, address: target.address, user, command, dry_run: false, ...result },
-      };
+      if (call.job === undefined) return { value: await run(call, context) };
+      return { value: call.job === LIST ? listed(jobs) : await readJob(jobs, call.job, call, context) };
     },
     close: () => pool.close(),
   });
+  return { ...tool, jobs, connections: () => pool.size(), settle: (graceMs) => jobs.settle(graceMs) };
+}
+
+/** How long a call stays with its command; undefined where that is until its end. */
+function waitMs({ wait_seconds: wait, timeout_seconds: timeout }: SshCall): number | undefined {
+  return wait === undefined || wait >= timeout ? undefined : wait * 1000;
+}
+
+async function readJob(jobs: Jobs, id: string, call: SshCall, { signal }: CallContext) {
+  const job = jobs.find(id);
+  if (call.cancel === true) {
+    job.stop(new ToolError('cancelled', 'A call cancelled the job.'), 'cancelled by a call');
+    await job.ended;
+  } else if (call.wait_seconds !== undefined) {
+    const enough = AbortSignal.timeout(Math.ceil(call.wait_seconds * 1000));
+    await job.changed(AbortSignal.any([signal, enough]));
+  }
+  // Output that is given to nobody would be lost to the next reader.
+  signal.throwIfAborted();
+  return job.read(Math.floor(call.max_output_bytes));
+}
+
+function listed(jobs: Jobs) {
+  const all = jobs.list();
+  const hint = `${all.length - MOST_LISTED} ended jobs more are kept; each can be read by its id.`;
+  return {
+    jobs: all.slice(0, MOST_LISTED).map((job) => ({ ...job })),
+    ...(all.length > MOST_LISTED && { hint }),
+  };
 }
 
 const NOTHING_RAN = {
@@ -152,20 +142,8 @@ const NOTHING_RAN = {
   stdout_truncated: false,
   stderr_truncated: false,
   duration_ms: 0,
-  dry_run: true,
   timed_out: false,
 };
-
-function unusable(call: z.output<typeof input>): ToolError | undefined {
-  if (call.job !== undefined || call.cancel !== undefined || call.wait_seconds !== undefined) {
-    const sentence = 'Jobs are not available in this version; raise timeout_seconds instead.';
-    return new ToolError('not_available', sentence);
-  }
-  const missing = (['device', 'command'] as const).filter((name) => call[name] === undefined);
-  if (missing.length === 0) return undefined;
-  const message = `ssh_exec needs ${missing.map((name) => `"${name}"`).join(' and ')}.`;
-  return new ToolError('invalid_input', message, { hint: 'Example: {"device":"web-1","command":"uptime"}.' });
-}
 
 /** Where a device's commands run. @throws ToolError `device_offline`, `ssh_unreachable` without an address */
 export function targetFor(device: Device, asked: string, user: string, port: number): Target {
@@ -185,18 +163,4 @@ export function targetFor(device: Device, asked: string, user: string, port: num
     });
   }
   return { device: device.name, names: [device.dns_name ?? device.name, address], address, port, user };
-}
-
-/** A text of at least one character that can travel in a command line. */
-function text(mostBytes: number): z.ZodString {
-  return limited(mostBytes)
-    .min(1, 'it is empty')
-    .refine((value) => !value.includes('\0'), 'it holds a NUL character, which no command line can');
-}
-
-function limited(mostBytes: number): z.ZodString {
-  return z.string().refine((value) => Buffer.byteLength(value) <= mostBytes, {
-    error: ({ input: value }) =>
-      `${Buffer.byteLength(String(value)).toLocaleString('en')} bytes are too long; the limit is ${mostBytes.toLocaleString('en')}`,
-  });
 }

@@ -49,6 +49,7 @@ export function createRig(
       keyPath: '',
       knownHostsPath,
       connectTimeoutSeconds: 10,
+      maxJobs: 32,
       ...settings,
     },
     mesh,
