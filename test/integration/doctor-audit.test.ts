@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -57,6 +57,14 @@ describe('the audit log', () => {
       status: 'fail',
       detail: expect.stringMatching(/audit\.log cannot be written: it is a directory$/),
       mend: expect.stringContaining('without a record every call is refused'),
+    });
+  });
+
+  it('that is a symbolic link', async () => {
+    symlinkSync('/dev/null', path());
+    expect((await patient.examine()).of('audit')[0]).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/cannot be written: it is a symbolic link, which is not followed$/),
     });
   });
 
