@@ -90,7 +90,7 @@ summary() {
   Cursor:        {"mcpServers": {"remote-tools": {"url": "$url/mcp?token=$secret"}}}
 
   Logs:    docker compose --env-file $ENV_FILE logs -f
-  Audit:   docker compose --env-file $ENV_FILE exec --user service server tail -f /data/audit/service-audit.log
+  Audit:   docker compose --env-file $ENV_FILE exec server remote-tool-server audit tail --follow
   Doctor:  $(doctor_command)
   Update:  git pull && ./deploy/up$([ "$DEMO" = false ] || echo ' --demo')
   Stop:    $(down_command)

@@ -129,3 +129,14 @@ describe('call', () => {
     expect(of(call)).toEqual(['arguments', 'invalid_input', expect.stringContaining(words)]);
   });
 });
+
+describe('lists that a reload has replaced', () => {
+  it('are in force with the next call', () => {
+    const settings = { allowedDomains: ['old.test'], allowPrivateDomains: [] as string[] };
+    const reloaded = createFetchPolicy(settings);
+    const of = (url: string) => reloaded.url(new URL(url)).verdict;
+    expect([of('https://old.test/'), of('https://new.test/')]).toEqual(['allow', 'refuse']);
+    settings.allowedDomains = ['new.test'];
+    expect([of('https://old.test/'), of('https://new.test/')]).toEqual(['refuse', 'allow']);
+  });
+});

@@ -30,6 +30,19 @@ const MOST_NAMED = 20;
 /** 100 MiB: what lies before an offset is read again and thrown away. */
 const FURTHEST = 104_857_600;
 
+/** The entries of a list as a set, made again only when a reload has put another list in its place. */
+function hostsOf(read: () => readonly string[]): () => ReadonlySet<string> {
+  let list = read();
+  let hosts = new Set(list.map(canonicalHost));
+  return () => {
+    if (read() !== list) {
+      list = read();
+      hosts = new Set(list.map(canonicalHost));
+    }
+    return hosts;
+  };
+}
+
 /**
  * Hostnames are compared whole and exactly, on the WHATWG URL that is fetched; an entry stands for every port of
  * its host. An entry that is an IP literal vouches for that address, `localhost` for loopback, and a name in
@@ -38,11 +51,12 @@ const FURTHEST = 104_857_600;
 export function createFetchPolicy(
   settings: Pick<FetchSettings, 'allowedDomains' | 'allowPrivateDomains'>,
 ): FetchPolicy {
-  const allowed = new Set(settings.allowedDomains.map(canonicalHost));
-  const allowedPrivate = new Set(settings.allowPrivateDomains.map(canonicalHost));
+  const allowedHosts = hostsOf(() => settings.allowedDomains);
+  const privateHosts = hostsOf(() => settings.allowPrivateDomains);
 
   const url = (target: URL): Decision => {
     const { protocol, hostname } = target;
+    const allowed = allowedHosts();
     if (protocol !== 'http:' && protocol !== 'https:') {
       return refuse('scheme', 'invalid_input', `The scheme ${protocol} is not one of http: and https:.`);
     }
@@ -91,7 +105,7 @@ export function createFetchPolicy(
       // To come this far the literal itself had to be an entry of the allowlist.
       if (literalAddress(hostname) !== undefined) return ALLOW;
       if (hostname === 'localhost' && kind === 'loopback') return ALLOW;
-      if (allowedPrivate.has(hostname) && !NEVER.includes(kind)) return ALLOW;
+      if (privateHosts().has(hostname) && !NEVER.includes(kind)) return ALLOW;
       return refuse(
         'address',
         'address_not_allowed',

@@ -24,6 +24,8 @@ const HOSTNAME = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:
 export const fetchSettings = {
   allowedDomains: setting.list({
     env: 'PROXY_ALLOWED_DOMAINS',
+    yaml: 'fetch.allowed_domains',
+    reloadable: true,
     default: [],
     pattern: HOSTNAME,
     expected: 'a comma-separated list of hostnames, without scheme, port or path',
@@ -42,6 +44,8 @@ export const fetchSettings = {
   }),
   allowPrivateDomains: setting.list({
     env: 'FETCH_ALLOW_PRIVATE_DOMAINS',
+    yaml: 'fetch.allow_private_domains',
+    reloadable: true,
     default: [],
     pattern: HOSTNAME,
     expected: 'a comma-separated list of hostnames',
