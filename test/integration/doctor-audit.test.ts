@@ -30,7 +30,7 @@ describe('the audit log', () => {
       status: 'ok',
       detail: expect.stringMatching(/audit\.log is writable, last written 20\d\d-/),
     });
-    expect(of('audit chain')).toEqual([{ name: 'audit chain', status: 'ok', detail: 'all 2 records hold' }]);
+    expect(of('audit chain')).toEqual([{ name: 'audit chain', status: 'ok', detail: 'holds; records: 2' }]);
     expect(readFileSync(path(), 'utf8')).toBe(before);
   });
 

@@ -56,10 +56,10 @@ async function verified(path: string, secrets: readonly string[]): Promise<Findi
     }
     const other = [...unverifiable.values()].reduce((sum, records) => sum + records, 0);
     if (other > 0 || !found.ok) {
-      const detail = `${count} records hold; ${other} were made with a secret that is not known here any more`;
+      const detail = `records that hold: ${count}; made with a secret that is not known here any more: ${other}`;
       return warn(CHAIN, detail, `To verify those, run ${LOOK} with that secret.`);
     }
-    return ok(CHAIN, `all ${count} records hold`);
+    return ok(CHAIN, `holds; records: ${count}`);
   } catch (error) {
     if (error !== late.reason) throw error;
     return warn(CHAIN, 'too long to be verified within seconds', `Run ${LOOK}.`);
