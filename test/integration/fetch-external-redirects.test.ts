@@ -125,6 +125,28 @@ describe('the token', () => {
     expect(other.requests).toEqual([]);
   });
 
+  it('is not shown in the URLs that its own host makes of it', async () => {
+    apiAnswer = (request, response) => {
+      const next = { '/start': `/${TOKEN}/1`, [`/${TOKEN}/1`]: `/${TOKEN}/2` }[request.url ?? ''];
+      if (next === undefined) response.end('there');
+      else response.writeHead(302, { location: next }).end();
+    };
+    expect(await tool.call({ url: apiUrl('/start') })).toMatchObject({
+      body: 'there',
+      url: apiUrl('/[redacted API_TOKEN]/2'),
+      redirects: [apiUrl('/start'), apiUrl('/[redacted API_TOKEN]/1')],
+    });
+  });
+
+  it('is not shown in the message of a failure', async () => {
+    apiAnswer = (_, response) => response.writeHead(302, { location: `/${TOKEN}` }).end();
+    const circles = await tool.failure({ url: apiUrl('/start') });
+    expect(circles.message).toContain(`${apiUrl('/start')} → ${apiUrl('/[redacted API_TOKEN]')}`);
+    expect(circles.message).not.toContain(TOKEN);
+    apiAnswer = redirect(302, `https://${TOKEN.replaceAll('_', '-')}.evil.test/${TOKEN}`);
+    expect((await tool.failure({ url: apiUrl('/start') })).message).not.toContain(TOKEN);
+  });
+
   it('does not go out without TLS', async () => {
     const answer = await tool.call({ url: `http://api.test:${plain.port}/` });
     expect(answer.token_injected).toBe(false);
