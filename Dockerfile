@@ -27,7 +27,9 @@ RUN node -e 'require("ssh2/lib/protocol/crypto/build/Release/sshcrypto.node"); r
   && find node_modules -type d -name obj.target -prune -exec rm -rf {} + \
   && find node_modules -path '*/build/*' -type f ! -name '*.node' -delete \
   && find node_modules -path '*/build/*' -type d -empty -delete \
-  && rm -rf node_modules/cpu-features/deps node_modules/nan node_modules/buildcheck
+  && rm -rf node_modules/cpu-features/deps node_modules/nan node_modules/buildcheck \
+  && find node_modules/@opentelemetry -type d \( -name esm -o -name esnext \) -prune -exec rm -rf {} + \
+  && find node_modules -name '*.map' -delete
 
 # --- the browser's command-line tool: one native binary out of a package that carries one for every platform --
 FROM ${NODE_IMAGE} AS browser-cli

@@ -8,6 +8,7 @@ import { createConsole } from './console/console.ts';
 import { createTrail } from './console/trail.ts';
 import { readTail } from './console/trail-file.ts';
 import type { Log } from './core/log.ts';
+import { SERVER_NAME, VERSION } from './core/version.ts';
 import { createGate } from './gate/call.ts';
 import { createAuthenticator } from './http/auth.ts';
 import { createClientAddress } from './http/client-address.ts';
@@ -17,6 +18,7 @@ import { createMcpEndpoint } from './mcp/handler.ts';
 import { createMesh } from './mesh/client.ts';
 import { createHistory, withHistory } from './metrics/history.ts';
 import { createMetrics } from './metrics/metrics.ts';
+import { startTracing, withTracing } from './metrics/tracing.ts';
 import { createBrowserCheck } from './tools/browser/check.ts';
 import { createTools } from './tools/index.ts';
 
@@ -61,7 +63,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   const codeHost = createCodeHost(config.codeHost);
   const { tools, ssh } = createTools({ settings: config, mesh, codeHost, privateKey, secrets, path, log });
   const history = createHistory();
-  const metrics = withHistory(createMetrics(), history);
+  const { traceEndpoint } = config.server;
+  const tracing = traceEndpoint === '' ? undefined : await startTracing(traceEndpoint, SERVER_NAME, VERSION);
+  const metrics = withTracing(withHistory(createMetrics(), history), tracing);
   metrics.gauge('jobs_running', 'Commands that run as jobs.', () => ssh.jobs.running());
   metrics.gauge('ssh_connections', 'Open SSH connections.', () => ssh.connections());
   const gate = createGate({ tools, audit, metrics, redact, log });
@@ -117,6 +121,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await mcp.close();
       await Promise.all(tools.map((tool) => tool.close()));
       await codeHost.close();
+      await tracing?.close();
       await audit.close();
     },
   };

@@ -66,7 +66,9 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
     // A name that no tool has would be a label of the client's choosing.
     const tool = byName.has(call.request.tool) ? call.request.tool : 'unknown';
     const seconds = (performance.now() - call.started) / 1000;
-    metrics.call({ tool, outcome: outcome ?? 'error', errorCode, rule, seconds });
+    const facts = { id: call.id, tool, outcome: outcome ?? 'error', errorCode, rule, seconds };
+    metrics.call(facts);
+    log.info('call', { ...facts, client: call.request.client });
   }
 
   async function refused(call: Call, event: Event, result: CallResult): Promise<CallResult> {

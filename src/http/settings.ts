@@ -48,6 +48,14 @@ export const serverSettings = {
     default: true,
     meaning: 'Serves the operator’s page at /console.',
   }),
+  traceEndpoint: setting.string({
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    default: '',
+    pattern: /^(https?:\/\/\S+)?$/,
+    expected: 'an http or https URL',
+    example: 'http://collector:4318',
+    meaning: 'An OpenTelemetry collector (OTLP over HTTP) that gets a trace span for each call.',
+  }),
   runAs: setting.string({
     env: 'RUN_AS',
     default: '',

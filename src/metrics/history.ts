@@ -20,7 +20,7 @@ export interface ToolHistory {
 }
 
 export interface CallHistory {
-  add(facts: CallFacts): void;
+  add(facts: Omit<CallFacts, 'id'>): void;
   /** Of the tools asked for, and of others that were called, in that order. */
   read(tools: readonly string[]): ToolHistory[];
 }

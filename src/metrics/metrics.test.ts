@@ -8,10 +8,10 @@ const lines = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
 describe('createMetrics', () => {
   it('counts calls by tool, outcome and error code, and refusals by rule', async () => {
     const metrics = createMetrics();
-    metrics.call({ tool: 'mesh_status', outcome: 'ok', seconds: 0.02 });
-    metrics.call({ tool: 'mesh_status', outcome: 'ok', seconds: 0.02 });
-    metrics.call({ tool: 'mesh_status', outcome: 'error', errorCode: 'timeout', seconds: 10 });
-    metrics.call({ tool: 'ssh_exec', outcome: 'blocked', rule: 'blocked: dd', seconds: 0 });
+    metrics.call({ id: 'call-1', tool: 'mesh_status', outcome: 'ok', seconds: 0.02 });
+    metrics.call({ id: 'call-1', tool: 'mesh_status', outcome: 'ok', seconds: 0.02 });
+    metrics.call({ id: 'call-1', tool: 'mesh_status', outcome: 'error', errorCode: 'timeout', seconds: 10 });
+    metrics.call({ id: 'call-1', tool: 'ssh_exec', outcome: 'blocked', rule: 'blocked: dd', seconds: 0 });
     expect(await lines(metrics, 'calls_total')).toEqual([
       'remote_tool_server_calls_total{tool="mesh_status",outcome="ok",error_code=""} 2',
       'remote_tool_server_calls_total{tool="mesh_status",outcome="error",error_code="timeout"} 1',
@@ -27,7 +27,8 @@ describe('createMetrics', () => {
 
   it('keeps the number of rules bounded, and paths out of them', async () => {
     const metrics = createMetrics();
-    const refuse = (rule: string) => metrics.call({ tool: 'ssh_exec', outcome: 'blocked', rule, seconds: 0 });
+    const refuse = (rule: string) =>
+      metrics.call({ id: 'call-1', tool: 'ssh_exec', outcome: 'blocked', rule, seconds: 0 });
     for (let i = 0; i < 50; i += 1) refuse(`outside allowed directories: /etc/${i}`);
     expect(await lines(metrics, 'refusals_total')).toEqual([
       'remote_tool_server_refusals_total{tool="ssh_exec",rule="outside allowed directories"} 50',

@@ -2,6 +2,8 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** What the gate tells of a call when it is over. */
 export interface CallFacts {
+  /** The call's id, the same in the audit log. */
+  id: string;
   tool: string;
   /** `ok`, `blocked` or `error`. */
   outcome: string;

@@ -64,6 +64,7 @@ describe('imports', () => {
     ['minisearch', /^src\/tools\/snippet-kb\//],
     ['undici', /^src\/(net|mesh|codehost|tools\/(fetch-external|browser))\//],
     ['yaml', /^src\/config\//],
+    ['@opentelemetry/sdk-trace-base', /^src\/metrics\/tracing\.ts$/],
     ['prom-client', /^src\/metrics\//],
   ])('of %s stay in their place', (name, place) => {
     expect(imports.filter(({ file, target }) => target === name && !place.test(file))).toEqual([]);
