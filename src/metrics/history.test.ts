@@ -69,7 +69,7 @@ describe('the history of calls', () => {
   it('hears of what the metrics count', async () => {
     const history = createHistory();
     const metrics = withHistory(createMetrics(), history);
-    metrics.call(call('browser', 'ok', 0.2));
+    metrics.call({ id: 'call-1', ...call('browser', 'ok', 0.2) });
     expect(history.read([])[0]?.total.calls).toBe(1);
     expect(await metrics.text()).toContain('calls_total{tool="browser",outcome="ok",error_code=""} 1');
   });
