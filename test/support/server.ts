@@ -33,6 +33,8 @@ export interface TestServer {
   post(body: unknown, headers?: Record<string, string>): Promise<Response>;
   /** tools/call, answered with the result. */
   call(tool: string, args?: unknown): Promise<ToolAnswer>;
+  /** Stops the server as a signal does; its audit log can still be read. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -80,6 +82,9 @@ export async function startTestServer(env: Record<string, string> = {}): Promise
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
 
+  let stopping: Promise<void> | undefined;
+  const stop = () => (stopping ??= server.stop());
+
   return {
     base,
     url,
@@ -101,8 +106,9 @@ export async function startTestServer(env: Record<string, string> = {}): Promise
       });
       return ((await response.json()) as { result: ToolAnswer }).result;
     },
+    stop,
     async close() {
-      await server.stop();
+      await stop();
       await mesh.close();
       rmSync(directory, { recursive: true, force: true });
     },
