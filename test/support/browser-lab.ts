@@ -24,6 +24,10 @@ export interface Answer {
 /** The appliance's server, Chromium and egress proxy, as composed, with a site to browse. */
 export interface Lab {
   call(args: Record<string, unknown>, signal?: AbortSignal): Promise<Answer>;
+  /** What a call that succeeds answered. */
+  value(args: Record<string, unknown>): Promise<Answer['value']>;
+  /** What a script says in the page of the site whose path begins so, asked by Playwright. */
+  seen(path: string, script: string): Promise<unknown>;
   /** Opens a page of the site in a session. */
   open(path: string, session?: string): Promise<Answer>;
   /** What the site was asked for, and under which name. */
@@ -104,21 +108,34 @@ export async function startLab(): Promise<Lab> {
     return { isError, value, blocks: content.slice(1) };
   }
 
+  async function see<T>(look: (browser: Browser) => Promise<T>): Promise<T> {
+    const browser = await chromium.connectOverCDP(`http://${await address('chromium', 'browser')}:9222`);
+    try {
+      return await look(browser);
+    } finally {
+      await browser.close();
+    }
+  }
+
   return {
     call,
+    async value(args) {
+      const answer = await call(args);
+      if (answer.isError) throw new Error(JSON.stringify(answer.value));
+      return answer.value;
+    },
     open: (path, session = 'default') => call({ action: 'open', url: `http://pages${path}`, session }),
     async hits() {
       const response = await fetch(`http://${await address('pages', 'site')}/hits`);
       return (await response.json()) as string[];
     },
-    async see(look) {
-      const browser = await chromium.connectOverCDP(`http://${await address('chromium', 'browser')}:9222`);
-      try {
-        return await look(browser);
-      } finally {
-        await browser.close();
-      }
-    },
+    see,
+    seen: (path, script) =>
+      see(async (browser) => {
+        const pages = browser.contexts().flatMap((context) => context.pages());
+        const page = pages.find((candidate) => candidate.url().startsWith(`http://pages${path}`));
+        return page?.evaluate(script);
+      }),
     address,
     docker,
     container,

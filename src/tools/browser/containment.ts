@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 import { type Cdp, type CdpEvent, connectCdp } from './cdp.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -30,23 +32,31 @@ export function judge({ status, proxyError, netError }: Attempt): Verdict {
 /**
  * Lets pages of a context of their own, which nobody's session sees, open addresses that no page should reach.
  * Bodies are not read.
- * @param timeoutMs for each address; silence is `ERR_TIMED_OUT`
+ * @param timeoutMs for all of it; what has not come by then is `ERR_TIMED_OUT`
  */
 export async function tryToOpen(
   endpoint: Endpoint,
   urls: readonly string[],
   timeoutMs: number,
 ): Promise<Attempt[]> {
+  const late = wait(timeoutMs, undefined, { ref: false });
   const cdp = await connectCdp(endpoint.webSocket);
   try {
     const { browserContextId } = await cdp.send('Target.createBrowserContext', { disposeOnDetach: true });
-    return await Promise.all(urls.map((url) => open(cdp, String(browserContextId), url, timeoutMs)));
+    return await Promise.all(
+      urls.map((url) =>
+        Promise.race([
+          open(cdp, String(browserContextId), url),
+          late.then(() => ({ url, netError: 'ERR_TIMED_OUT' })),
+        ]),
+      ),
+    );
   } finally {
     cdp.close();
   }
 }
 
-async function open(cdp: Cdp, browserContextId: string, url: string, timeoutMs: number): Promise<Attempt> {
+async function open(cdp: Cdp, browserContextId: string, url: string): Promise<Attempt> {
   const { targetId } = await cdp.send('Target.createTarget', { url: 'about:blank', browserContextId });
   const { sessionId } = await cdp.send('Target.attachToTarget', { targetId, flatten: true });
   const session = String(sessionId);
@@ -57,13 +67,11 @@ async function open(cdp: Cdp, browserContextId: string, url: string, timeoutMs: 
     });
   });
   await cdp.send('Network.enable', { maxTotalBufferSize: 1, maxResourceBufferSize: 1 }, session);
-  const failed = cdp.send('Page.navigate', { url }, session, timeoutMs).then(
-    ({ errorText }) =>
-      // Without an error there is an answer, whose event is on its way.
-      typeof errorText === 'string' ? { url, netError: errorText.replace('net::', '') } : answered,
-    () => ({ url, netError: 'ERR_TIMED_OUT' }),
+  const navigated = cdp.send('Page.navigate', { url }, session).then(({ errorText }) =>
+    // Without an error there is an answer, whose event is on its way.
+    typeof errorText === 'string' ? { url, netError: errorText.replace('net::', '') } : answered,
   );
-  return Promise.race([answered, failed]);
+  return Promise.race([answered, navigated]);
 }
 
 function documentOf({ method, params }: CdpEvent): Omit<Attempt, 'url'> | undefined {

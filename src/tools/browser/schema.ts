@@ -44,7 +44,7 @@ export const input = z.strictObject({
   full_page: z.boolean().default(false).describe('For screenshot.'),
   format: z.enum(['png', 'jpeg']).default('png').describe('For screenshot.'),
   max_chars: z.int().min(100).max(100_000).default(20_000).describe('Cap on text.'),
-  timeout_seconds: z.int().min(1).max(120).default(30).describe('For the action.'),
+  timeout_seconds: z.int().min(1).max(120).default(30).describe('Limit.'),
 });
 
 export type BrowserInput = z.output<typeof input>;

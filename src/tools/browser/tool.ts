@@ -20,7 +20,7 @@ export function createBrowser(settings: BrowserSettings, path: string | undefine
   const sessions = createSessions(settings, cli);
   return defineTool({
     name: 'browser',
-    title: 'Drive a browser',
+    title: 'Browser',
     description:
       'Drives a headless browser, for pages that need JavaScript, clicks or a login. ' +
       'Example: {"action":"open","url":"https://example.org"}, then snapshot for refs, then {"action":"click","ref":"e3"}.',
