@@ -27,6 +27,15 @@ async function ask(...options: string[]): Promise<Report> {
   return { code, text: stdout, of: (name) => findings.filter((finding) => finding.name === name) };
 }
 
+/** Asks until the browser is there and has time to try: on a busy machine it says that it had none. */
+async function askIdleBrowser(...options: string[]): Promise<Report> {
+  let report = await ask(...options);
+  const idle = ({ of }: Report) =>
+    of('browser')[0]?.status === 'ok' && !/busy|within/.test(of('browser containment')[0]?.detail ?? '');
+  await until('the browser has time', async () => idle(report) || idle((report = await ask(...options))));
+  return report;
+}
+
 const sums = () =>
   inside('server', 'cd /data && sha256sum audit/service-audit.log ssh/known_hosts; find . | sort', SERVICE);
 
@@ -37,7 +46,7 @@ describe('the doctor beside the server', () => {
     let before = await sums();
     await until('the audit log is at rest', async () => before === (before = await sums()));
 
-    const { code, text, of } = await ask();
+    const { code, text, of } = await askIdleBrowser();
     expect(JSON.parse(text)).toEqual([
       { name: 'configuration', status: 'ok', detail: 'complete (environment, no YAML file)' },
       { name: 'secret', status: 'ok', detail: '64 characters, no weakness seen' },
@@ -166,7 +175,7 @@ describe('the browser’s containment', () => {
       await docker('start', container('egress'));
       await until('egress is back', () => healthy('egress'));
     });
-    expect((await ask()).of('browser containment')[0]).toMatchObject({
+    expect((await askIdleBrowser()).of('browser containment')[0]).toMatchObject({
       status: 'fail',
       detail: 'the browser’s proxy does not answer, so no page opens at all',
       mend: expect.stringContaining('docker compose up -d egress'),
@@ -184,8 +193,7 @@ describe('the browser’s containment', () => {
     );
     onTestFinished(async () => void (await docker('rm', '--force', name)));
     const port = ['--env', `BROWSER_CDP_HOST=${name}`];
-    await until('Chromium answers', async () => (await ask(...port)).of('browser')[0]?.status === 'ok');
-    const { code, of } = await ask(...port);
+    const { code, of } = await askIdleBrowser(...port);
     expect(of('browser containment')[0]).toMatchObject({
       status: 'fail',
       detail: expect.stringMatching(/^a page reached http:\/\/\S+:3000\/health \(HTTP 401\)$/),

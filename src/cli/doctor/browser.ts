@@ -5,7 +5,7 @@ import { browserCliVersion } from '../../tools/browser/cli-version.ts';
 import { judge, tryToOpen } from '../../tools/browser/containment.ts';
 import { type Endpoint, findEndpoint } from '../../tools/browser/endpoint.ts';
 import type { BrowserSettings } from '../../tools/browser/settings.ts';
-import { type Finding, fail, ok, warn } from './report.ts';
+import { type Finding, LONGEST_MS, fail, ok, warn } from './report.ts';
 
 export async function checkBrowserCli(path: string | undefined, signal: AbortSignal): Promise<Finding> {
   const name = 'browser CLI';
@@ -24,8 +24,9 @@ export async function checkCdp(settings: BrowserSettings, signal: AbortSignal): 
 }
 
 const CONTAINMENT = 'browser containment';
-const EACH_MS = 3_000;
-const MOST_ADDRESSES = 6;
+const ALL_MS = LONGEST_MS - 1_000;
+/** Each is a tab, and with the others they have little time. */
+const MOST_ADDRESSES = 4;
 const METADATA = 'http://169.254.169.254/';
 const GUARD =
   'Start Chromium with the filtering proxy as its only way out, as the services chromium and egress of docker-compose.yml do.';
@@ -43,9 +44,14 @@ export async function checkContainment(
     return warn(CONTAINMENT, 'not looked at: there is no browser', 'See the line "browser".');
   }
   const urls = [...ownUrls(port, settings.allowedPrivateHosts), METADATA];
-  const attempts = await tryToOpen(endpoint, urls, EACH_MS);
+  const attempts = await tryToOpen(endpoint, urls, ALL_MS);
   const of = (verdict: ReturnType<typeof judge>) => attempts.filter((attempt) => judge(attempt) === verdict);
 
+  const [untried] = of('untried');
+  if (untried && of('reached').length === 0) {
+    const found = `the browser was too busy to open ${untried.url} within ${ALL_MS / 1000} s`;
+    return warn(CONTAINMENT, found, 'Run the doctor again when the machine is less busy.');
+  }
   // This machine's own loopback is never silent, so silence everywhere is that of the way there: of a proxy whose
   // name does not even resolve.
   const silent = attempts.every(({ netError }) => netError === 'ERR_TIMED_OUT');
@@ -59,6 +65,10 @@ export async function checkContainment(
     return fail(CONTAINMENT, `a page reached ${url} (${proxyError ?? `HTTP ${status}`})`, GUARD);
   }
   const [open] = of('unguarded');
+  if (open && attempts.some(({ proxyError }) => proxyError !== undefined)) {
+    const mend = 'Run the doctor again; if it stays so, the proxy tries to reach that address.';
+    return warn(CONTAINMENT, `the proxy refuses others, but has not answered for ${open.url}`, mend);
+  }
   if (open) {
     const found = `nothing kept a page from ${open.url}; it just did not answer (${open.netError})`;
     return warn(CONTAINMENT, found, GUARD);

@@ -14,6 +14,7 @@ it.each([
   ['an attempt by the proxy', { status: 503, proxyError: 'ERR_CONNECT_FAIL' }, 'reached'],
   ['nothing listening there', { netError: 'ERR_CONNECTION_REFUSED' }, 'unguarded'],
   ['silence', { netError: 'ERR_TIMED_OUT' }, 'unguarded'],
+  ['a browser too busy to try', { untried: true as const }, 'untried'],
   ['no proxy', { netError: 'ERR_PROXY_CONNECTION_FAILED' }, 'no_proxy'],
 ])('%s', (_what, attempt, verdict) => {
   expect(judge({ url, ...attempt })).toBe(verdict);

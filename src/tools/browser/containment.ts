@@ -12,16 +12,19 @@ export interface Attempt {
   proxyError?: string;
   /** Chromium's error, as `ERR_CONNECTION_REFUSED`. */
   netError?: string;
+  /** The browser was too busy to begin. */
+  untried?: true;
 }
 
 /**
  * `refused`: the proxy said no, or the name leads nowhere for pages. `reached`: something answered, or the proxy went
  * there. `unguarded`: nothing answered, but nothing stood in the way either. `no_proxy`: the proxy is down, so that
- * no page opens at all.
+ * no page opens at all. `untried`: nobody knows.
  */
-export type Verdict = 'refused' | 'reached' | 'unguarded' | 'no_proxy';
+export type Verdict = 'refused' | 'reached' | 'unguarded' | 'no_proxy' | 'untried';
 
-export function judge({ status, proxyError, netError }: Attempt): Verdict {
+export function judge({ status, proxyError, netError, untried }: Attempt): Verdict {
+  if (untried) return 'untried';
   if (proxyError === 'ERR_ACCESS_DENIED' || proxyError === 'ERR_DNS_FAIL') return 'refused';
   if (proxyError !== undefined || status !== undefined) return 'reached';
   if (netError === 'ERR_PROXY_CONNECTION_FAILED') return 'no_proxy';
@@ -32,31 +35,38 @@ export function judge({ status, proxyError, netError }: Attempt): Verdict {
 /**
  * Lets pages of a context of their own, which nobody's session sees, open addresses that no page should reach.
  * Bodies are not read.
- * @param timeoutMs for all of it; what has not come by then is `ERR_TIMED_OUT`
+ * @param timeoutMs for all of it; an answer that has not come by then is `ERR_TIMED_OUT`
  */
 export async function tryToOpen(
   endpoint: Endpoint,
   urls: readonly string[],
   timeoutMs: number,
 ): Promise<Attempt[]> {
-  const late = wait(timeoutMs, undefined, { ref: false });
-  const cdp = await connectCdp(endpoint.webSocket);
-  try {
+  const attempts: Attempt[] = urls.map((url) => ({ url, untried: true }));
+  let cdp: Cdp | undefined;
+  const work = async () => {
+    cdp = await connectCdp(endpoint.webSocket);
     const { browserContextId } = await cdp.send('Target.createBrowserContext', { disposeOnDetach: true });
-    return await Promise.all(
-      urls.map((url) =>
-        Promise.race([
-          open(cdp, String(browserContextId), url),
-          late.then(() => ({ url, netError: 'ERR_TIMED_OUT' })),
-        ]),
+    await Promise.all(
+      urls.map((url, at) =>
+        open(cdp as Cdp, String(browserContextId), url, (attempt) => (attempts[at] = attempt)),
       ),
     );
+  };
+  try {
+    await Promise.race([work(), wait(timeoutMs, undefined, { ref: false })]);
+    return [...attempts];
   } finally {
-    cdp.close();
+    cdp?.close();
   }
 }
 
-async function open(cdp: Cdp, browserContextId: string, url: string): Promise<Attempt> {
+async function open(
+  cdp: Cdp,
+  browserContextId: string,
+  url: string,
+  note: (attempt: Attempt) => void,
+): Promise<void> {
   const { targetId } = await cdp.send('Target.createTarget', { url: 'about:blank', browserContextId });
   const { sessionId } = await cdp.send('Target.attachToTarget', { targetId, flatten: true });
   const session = String(sessionId);
@@ -67,11 +77,12 @@ async function open(cdp: Cdp, browserContextId: string, url: string): Promise<At
     });
   });
   await cdp.send('Network.enable', { maxTotalBufferSize: 1, maxResourceBufferSize: 1 }, session);
+  note({ url, netError: 'ERR_TIMED_OUT' });
   const navigated = cdp.send('Page.navigate', { url }, session).then(({ errorText }) =>
     // Without an error there is an answer, whose event is on its way.
     typeof errorText === 'string' ? { url, netError: errorText.replace('net::', '') } : answered,
   );
-  return Promise.race([answered, navigated]);
+  note(await Promise.race([answered, navigated]));
 }
 
 function documentOf({ method, params }: CdpEvent): Omit<Attempt, 'url'> | undefined {
