@@ -25,8 +25,8 @@ RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev
 # compiler needed.
 RUN node -e 'require("ssh2/lib/protocol/crypto/build/Release/sshcrypto.node"); require("cpu-features")()' \
   && find node_modules -type d -name obj.target -prune -exec rm -rf {} + \
-  && find node_modules -path '*/build/*' -type f ! -name '*.node' -delete \
-  && find node_modules -path '*/build/*' -type d -empty -delete \
+  && find node_modules/ssh2 node_modules/cpu-features -path '*/build/*' -type f ! -name '*.node' -delete \
+  && find node_modules/ssh2 node_modules/cpu-features -path '*/build/*' -type d -empty -delete \
   && rm -rf node_modules/cpu-features/deps node_modules/nan node_modules/buildcheck \
   && find node_modules/@opentelemetry -type d \( -name esm -o -name esnext \) -prune -exec rm -rf {} + \
   && find node_modules -name '*.map' -delete
