@@ -50,8 +50,11 @@ interface GateParts {
 }
 
 const MOST_CALLS = 128;
-/** Larger JSON than this is of no use to any assistant, and costs memory in every part it passes. */
-const LARGEST_RESULT = 4 * 1024 * 1024;
+/**
+ * In characters of JSON. The largest honest result is a body of 10 MiB in base64, asked for by `max_bytes`; beyond
+ * that a result costs memory in every part it passes and is of no use to any assistant.
+ */
+const LARGEST_RESULT = 24 * 1024 * 1024;
 const LONGEST_PROGRESS = 1_000;
 
 type Event = Omit<AuditRecord, 'time' | 'id' | 'client'>;
