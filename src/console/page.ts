@@ -73,7 +73,7 @@ export async function consolePage(view: View, notice: string | undefined): Promi
         ${live('status', 'badges')}
       </div>
       <div class="tools-right">
-        <span id="live-state" class="sub" role="status"></span>
+        <span id="live-state" class="sub" role="status">Reload to renew</span>
         <button id="live-toggle" type="button" hidden>Pause</button>
         <form method="post" action="/console/sign-out">
           <input type="hidden" name="form_token" value="${view.formToken}" />
@@ -83,11 +83,6 @@ export async function consolePage(view: View, notice: string | undefined): Promi
     </header>
     <main id="main">
       ${said ? html`<p class="notice ${said.tone}" role="status">${said.text}</p>` : NOTHING}
-      <noscript
-        ><p class="notice plain">
-          Without JavaScript the page stands still: reload it to see what is new.
-        </p></noscript
-      >
       ${live('overview')} ${section('jobs', 'Jobs', 'commands that go on after their call was answered')}
       ${section('calls', 'Calls', 'last hour, by minute: how many, and how long they took')}
       <div class="pair">

@@ -52,6 +52,38 @@ describe('the trail', () => {
     ]);
   });
 
+  it('tells with a call how its job ended', () => {
+    const trail = createTrail();
+    trail.add(intent('a', 'ssh_exec', { command: 'make' }));
+    trail.add({ ...outcome('a', 'ok'), job: 'j1' });
+    expect(trail.find({})).toMatchObject([{ state: 'ok', job: 'j1', jobEnd: '', durationMs: 12 }]);
+    trail.add({
+      event: 'ended',
+      time: at(9),
+      id: 'a',
+      tool: 'ssh_exec',
+      client,
+      job: 'j1',
+      outcome: 'error',
+      error_code: 'cancelled',
+      exit_code: null,
+      duration_ms: 9_000,
+      message: 'cancelled by the operator',
+    });
+    expect(trail.find({ text: 'J1' })).toMatchObject([
+      {
+        time: at(0),
+        state: 'error',
+        errorCode: 'cancelled',
+        durationMs: 9_000,
+        bytes: 345,
+        jobEnd: 'cancelled by the operator',
+        arguments: '{"command":"make"}',
+        message: '',
+      },
+    ]);
+  });
+
   it('finds by tool, outcome and text, all of them together', () => {
     const trail = createTrail();
     trail.add(intent('a', 'browser', { url: 'http://Demo-Site/' }));

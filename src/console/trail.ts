@@ -19,6 +19,11 @@ export interface TrailEntry {
   errorCode: string;
   durationMs: number | null;
   bytes: number | null;
+  /** The job that the call started, read or ended. */
+  job: string;
+  /** How a job ended that outlived this call; `state` and `durationMs` are then the job's. */
+  jobEnd: string;
+  /** Of a note. */
   message: string;
 }
 
@@ -48,7 +53,7 @@ export function createTrail(most = MOST_ENTRIES): Trail {
 
   function add(record: AuditRecord): void {
     const before = entries.get(record.id);
-    entries.set(record.id, before ? { ...before, ...outcomeOf(record) } : entryOf(record));
+    entries.set(record.id, { ...(before ?? entryOf(record)), ...outcomeOf(record) });
     if (entries.size <= most) return;
     const [oldest = ''] = entries.keys();
     entries.delete(oldest);
@@ -83,22 +88,40 @@ function entryOf(record: AuditRecord): TrailEntry {
     client: client ? `${client.name} ${client.ip}` : '',
     arguments: argumentsOf(record),
     dryRun: record.decision === 'dry_run',
-    message,
-    ...outcomeOf(record),
+    message: record.event === 'note' ? message : '',
+    state: 'running',
+    rule: '',
+    errorCode: '',
+    durationMs: null,
+    bytes: null,
+    job: '',
+    jobEnd: '',
   };
 }
 
-type Outcome = Pick<TrailEntry, 'state' | 'rule' | 'errorCode' | 'durationMs' | 'bytes'>;
-
-function outcomeOf({ event, outcome, rule, error_code, duration_ms, bytes }: AuditRecord): Outcome {
-  const state = event === 'note' ? 'note' : event === 'intent' ? 'running' : (outcome ?? 'error');
-  return {
-    state,
-    rule: rule ?? '',
-    errorCode: error_code ?? '',
-    durationMs: duration_ms ?? null,
-    bytes: bytes ?? null,
-  };
+/** What a record adds to the entry of its call. */
+function outcomeOf(record: AuditRecord): Partial<TrailEntry> {
+  const { event, outcome, rule = '', error_code: errorCode = '', duration_ms = null, job = '' } = record;
+  switch (event) {
+    case 'note':
+      return { state: 'note' };
+    case 'intent':
+      return { state: 'running' };
+    case 'ended': {
+      const code = record.exit_code ?? null;
+      const how = [code === null ? '' : `exit code ${code}`, record.message ?? ''].filter(Boolean).join(', ');
+      return { state: outcome ?? 'error', errorCode, durationMs: duration_ms, job, jobEnd: how || 'ended' };
+    }
+    default:
+      return {
+        state: outcome ?? 'error',
+        rule,
+        errorCode,
+        durationMs: duration_ms,
+        bytes: record.bytes ?? null,
+        job,
+      };
+  }
 }
 
 function argumentsOf({ arguments: args }: AuditRecord): string {
@@ -108,6 +131,6 @@ function argumentsOf({ arguments: args }: AuditRecord): string {
 }
 
 function searchable(entry: TrailEntry): string {
-  const { tool, client, rule, errorCode, message, id } = entry;
-  return [tool, client, entry.arguments, rule, errorCode, message, id].join('\n').toLowerCase();
+  const { tool, client, rule, errorCode, message, id, job } = entry;
+  return [tool, client, entry.arguments, rule, errorCode, message, id, job].join('\n').toLowerCase();
 }

@@ -44,7 +44,6 @@ export const SCRIPT = String.raw`'use strict';
     if (!element || isSelecting(element)) return;
     const open = [...element.querySelectorAll('details[open][id]')].map((details) => details.id);
     const focused = element.contains(document.activeElement) ? document.activeElement : null;
-    const focusedAt = focused && !focused.id ? [...element.querySelectorAll('a, button, summary')].indexOf(focused) : -1;
     element.innerHTML = html;
     element.dataset.hash = hash;
     for (const each of open) {
@@ -52,10 +51,11 @@ export const SCRIPT = String.raw`'use strict';
       if (details) details.open = true;
     }
     localTimes(element);
+    // What can have the focus has an id or is alone with its address: places change when a call comes in.
     if (!focused) return;
     const again = focused.id
       ? document.getElementById(focused.id)
-      : element.querySelectorAll('a, button, summary')[focusedAt];
+      : [...element.querySelectorAll('a')].find((each) => each.textContent === focused.textContent);
     if (again) again.focus({ preventScroll: true });
   }
 

@@ -89,9 +89,10 @@ function row(entry: TrailEntry): Markup[] {
     clock(entry.time),
     html`<span class="main">${entry.tool === '' ? 'server' : entry.tool}</span>`,
     html`<details id="entry-${entry.id}">
-      <summary>${summary(entry)}</summary>
+      <summary id="call-${entry.id}">${summary(entry)}</summary>
       <dl>
         ${fact('Client', entry.client)} ${fact('Call', entry.id)} ${fact('Rule', entry.rule)}
+        ${fact('Job', entry.job)} ${fact('Job ended', entry.jobEnd)}
         ${fact('Result', entry.bytes === null ? '' : bytes(entry.bytes))}
         ${
           entry.arguments === ''
@@ -105,6 +106,7 @@ function row(entry: TrailEntry): Markup[] {
     </details>`,
     html`${badge(tone, word)} ${entry.dryRun ? badge('warn', 'Dry run') : NOTHING}
     ${entry.errorCode === '' ? NOTHING : html`<span class="sub">${entry.errorCode}</span>`}
+    ${entry.job === '' ? NOTHING : html`<span class="sub">job ${entry.job}</span>`}
     ${entry.rule === '' ? NOTHING : html`<span class="sub">${clip(entry.rule, 60)}</span>`}`,
     html`${entry.durationMs === null ? '–' : duration(entry.durationMs)}`,
   ];

@@ -32,7 +32,7 @@ function row(device: Device): Markup[] {
       ${dns_name === null || dns_name === name ? NOTHING : html`<span class="sub">${dns_name}</span>`}
       ${tags.length === 0 ? NOTHING : html`<span class="sub">${tags.join(', ')}</span>`}`,
     html`${badge(online ? 'good' : 'plain', online ? 'Online' : 'Offline')}
-    ${online || last_seen === null ? NOTHING : html`<span class="sub">since ${clock(last_seen)}</span>`}`,
+    ${online || last_seen === null ? NOTHING : html`<span class="sub whole">since ${clock(last_seen)}</span>`}`,
     html`<code class="address">${addresses[0] ?? '–'}</code>`,
     html`${os ?? '–'} ${client_version === null ? NOTHING : html`<span class="sub">${client_version}</span>`}
     ${device.update_available ? badge('warn', 'Update') : NOTHING} ${expiry(device.key_expires)}`,

@@ -52,7 +52,7 @@ function figure(
   { note, tone }: { note: string; tone: Tone },
 ): Markup {
   return html`<li>
-    <a href="${href}" class="figure ${tone}">
+    <a id="figure-${title.toLowerCase().replaceAll(/\W+/g, '-')}" href="${href}" class="figure ${tone}">
       <span class="title">${title}</span>
       <span class="value">${value}</span>
       <span class="note">${note}</span>

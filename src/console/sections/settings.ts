@@ -26,7 +26,7 @@ export function settings({ settings: all }: View): Markup {
     const changed = members.filter(({ source }) => source !== 'default').length;
     const title = GROUPS[group] ?? group;
     return html`<details id="settings-${group}" class="group">
-      <summary>
+      <summary id="group-${group}">
         <span class="main">${title}</span>
         <span class="sub">${members.length} settings, ${changed} set by you</span>
       </summary>

@@ -166,6 +166,7 @@ td.wide {
 }
 
 .sub time,
+.whole,
 .badge {
   white-space: nowrap;
 }

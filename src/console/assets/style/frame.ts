@@ -71,7 +71,7 @@ section {
 
 @media (min-width: 64rem) {
   .pair {
-    grid-template-columns: minmax(0, 1fr) minmax(0, 1fr);
+    grid-template-columns: minmax(0, 7fr) minmax(0, 5fr);
     align-items: start;
   }
 }
