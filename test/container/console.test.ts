@@ -15,6 +15,7 @@ beforeAll(async () => {
   // Caddy presents the certificates below its root, not the root itself.
   const authority = '/data/caddy/pki/authorities/local/intermediate.crt';
   chromium = await startChromium(await inside('caddy', `cat ${authority}`, '10002'));
+  await chromium.reach(stack.base);
 });
 afterAll(() => chromium.close());
 
@@ -43,6 +44,7 @@ async function tab(options: BrowserContextOptions = {}): Promise<{ page: Page; c
 async function demo(instead: Partial<ConsoleParts> = {}): Promise<DemoConsole> {
   const console = await startDemoConsole(instead);
   ended.push(() => console.close());
+  await chromium.reach(console.base);
   return console;
 }
 

@@ -26,6 +26,7 @@ const SHOTS = [
 mkdirSync(directory, { recursive: true });
 const [page, chromium] = await Promise.all([startDemoConsole(), startChromium()]);
 try {
+  await chromium.reach(page.base);
   for (const { name, ...options } of SHOTS) {
     const context = await chromium.browser.newContext(options);
     const tab = await context.newPage();
