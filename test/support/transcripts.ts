@@ -71,5 +71,12 @@ const [from, to] = [readme.indexOf(START), readme.indexOf(END)];
 if (from === -1 || to === -1) throw new Error(`README.md lacks ${START} and ${END}`);
 writeFileSync(
   'README.md',
-  `${readme.slice(0, from + START.length)}\n\n${parts.join('\n').trimEnd()}\n\n${readme.slice(to)}`,
+  [
+    readme.slice(0, from + START.length),
+    '<details>',
+    '<summary>A call of each tool, as the demo answered it</summary>',
+    parts.join('\n').trimEnd(),
+    '</details>',
+    readme.slice(to),
+  ].join('\n\n'),
 );
