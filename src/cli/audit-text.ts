@@ -28,7 +28,7 @@ export function entryText({ record, outcome }: AuditEntry): string {
     plain(record.tool ?? '?', LONGEST_NAME).padEnd(14),
     duration.padStart(8),
     client.padEnd(24),
-    gistOf(record.arguments) + rule,
+    (record.event === 'ended' ? endOf(record) : gistOf(record.arguments)) + rule,
   ]
     .join('  ')
     .trimEnd();
@@ -41,6 +41,12 @@ function statusOf(record: AuditRecord, outcome: AuditRecord | undefined): string
   if (last.event === 'intent') return record.decision === 'dry_run' ? 'dry run …' : 'started';
   if (last.outcome === 'ok' && record.decision === 'dry_run') return 'dry run';
   return last.outcome ?? '?';
+}
+
+/** How a job ended that had outlived its call. */
+function endOf({ job, exit_code: code, message }: AuditRecord): string {
+  const how = message ?? (code === undefined || code === null ? 'no exit code' : `exit code ${code}`);
+  return plain(`job ${job ?? '?'} ended: ${how}`);
 }
 
 /** What was asked for, in the words of its arguments: `web-1: uptime`, `GET https://…`, `search backup`. */

@@ -1,6 +1,6 @@
 import type { SettingView } from '../console/parts.ts';
 import type { SettingSources } from './load.ts';
-import { allSettings, type Config } from './schema.ts';
+import { allSettings, groupTitles, type Config } from './schema.ts';
 
 /**
  * The configuration in force, to be looked at: no secret's value is in it.
@@ -11,6 +11,7 @@ export function describeSettings(config: Config, sources: Readonly<SettingSource
     const text = textOf(value);
     return {
       group,
+      title: groupTitles[group],
       env: setting.env,
       meaning: setting.meaning,
       value: setting.secret ? undefined : text,

@@ -22,6 +22,18 @@ export const settingGroups = {
 
 type Groups = typeof settingGroups;
 
+/** What people read as the heading of each group. */
+export const groupTitles: Record<keyof Groups, string> = {
+  server: 'Server',
+  mesh: 'Mesh network',
+  codeHost: 'Code host',
+  ssh: 'ssh_exec',
+  fetch: 'fetch_external',
+  snippets: 'snippet_kb',
+  browser: 'browser',
+  audit: 'Audit log',
+};
+
 export type Config = { [Name in keyof Groups]: SettingsOf<Groups[Name]> };
 
 /** `[group, name, setting]` for each setting. */

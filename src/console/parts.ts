@@ -8,6 +8,8 @@ import type { Trail } from './trail.ts';
 /** A setting as the page shows it. */
 export interface SettingView {
   group: string;
+  /** What people read as the group's heading. */
+  title: string;
   env: string;
   meaning: string;
   /** Undefined for a secret: its value never comes this way. */

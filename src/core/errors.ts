@@ -23,7 +23,6 @@ export const ERROR_CODES = [
   'cli_not_found',
   'connection_refused',
   'page_crashed',
-  'not_available',
   'internal',
 ] as const;
 

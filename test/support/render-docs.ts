@@ -1,4 +1,4 @@
-import { allSettings, settingGroups } from '../../src/config/schema.ts';
+import { allSettings, groupTitles } from '../../src/config/schema.ts';
 import type { Setting } from '../../src/core/setting.ts';
 import { renderTools } from './render-tools.ts';
 
@@ -12,19 +12,8 @@ export function renderDocuments(): Record<string, string> {
   };
 }
 
-const GROUP_TITLES: Record<keyof typeof settingGroups, string> = {
-  server: 'Server',
-  mesh: 'Mesh network',
-  codeHost: 'Code host',
-  ssh: 'ssh_exec',
-  fetch: 'fetch_external',
-  snippets: 'snippet_kb',
-  browser: 'browser',
-  audit: 'Audit log',
-};
-
 function grouped(): [string, Setting<unknown>[]][] {
-  return Object.entries(GROUP_TITLES).map(([group, title]) => [
+  return Object.entries(groupTitles).map(([group, title]) => [
     title,
     allSettings()
       .filter(([name]) => name === group)

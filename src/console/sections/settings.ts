@@ -7,24 +7,13 @@ import type { View } from '../view.ts';
 
 const COLUMNS = [{ title: 'Setting' }, { title: 'Value', kind: 'wide' as const }, { title: 'From' }];
 const SOURCES = { default: 'default', environment: 'environment', file: 'YAML file' };
-const GROUPS: Record<string, string> = {
-  server: 'Server',
-  mesh: 'Mesh network',
-  codeHost: 'Code host',
-  ssh: 'ssh_exec',
-  fetch: 'fetch_external',
-  snippets: 'snippet_kb',
-  browser: 'browser',
-  audit: 'Audit log',
-};
-
 /** The configuration in force, by part; secrets only as "set" or "not set". */
 export function settings({ settings: all }: View): Markup {
   const groups = [...new Set(all.map(({ group }) => group))];
   return html`${groups.map((group) => {
     const members = all.filter((setting) => setting.group === group);
     const changed = members.filter(({ source }) => source !== 'default').length;
-    const title = GROUPS[group] ?? group;
+    const title = members[0]?.title ?? group;
     return html`<details id="settings-${group}" class="group">
       <summary id="group-${group}">
         <span class="main">${title}</span>
