@@ -61,13 +61,29 @@ export async function createApp(parts: AppParts): Promise<App> {
     : noAudit;
   const mesh = createMesh(config.mesh);
   const codeHost = createCodeHost(config.codeHost);
-  const { tools, ssh } = createTools({ settings: config, mesh, codeHost, privateKey, secrets, path, log });
+  const { tools, ssh, browser } = createTools({
+    settings: config,
+    mesh,
+    codeHost,
+    privateKey,
+    secrets,
+    path,
+    log,
+  });
   const history = createHistory();
   const { traceEndpoint } = config.server;
   const tracing = traceEndpoint === '' ? undefined : await startTracing(traceEndpoint, SERVER_NAME, VERSION);
   const metrics = withTracing(withHistory(createMetrics(), history), tracing);
   metrics.gauge('jobs_running', 'Commands that run as jobs.', () => ssh.jobs.running());
   metrics.gauge('ssh_connections', 'Open SSH connections.', () => ssh.connections());
+  metrics.gauge('browser_sessions', 'Open browser sessions.', () => browser.sessions());
+  for (const allowance of ['core', 'search', 'code_search', 'graphql'] as const) {
+    metrics.gauge(
+      `code_host_${allowance}_remaining`,
+      `Requests left of the code host’s allowance "${allowance}", as it told last.`,
+      () => codeHost.remaining(allowance),
+    );
+  }
   const gate = createGate({ tools, audit, metrics, redact, log });
   const mcp = createMcpEndpoint(tools, gate, log);
   const health = createHealth(() => config.ssh.dryRun, {

@@ -50,6 +50,8 @@ export interface CodeHost {
   request<T>(request: ApiRequest, answer: z.ZodType<T>): Promise<ApiAnswer<T>>;
   /** The whole of a file at the `raw_url` that an answer gave, at most `maxBytes`. @throws ToolError as `request` */
   raw(url: string, options: { maxBytes: number; signal: AbortSignal }): Promise<Buffer>;
+  /** Requests left of an allowance when the API last told; undefined before it has. */
+  remaining(allowance: Allowance): number | undefined;
   close(): Promise<void>;
 }
 
@@ -124,6 +126,8 @@ export function createCodeHost(settings: CodeHostSettings, options: CodeHostOpti
         scopes: headers.get('x-oauth-scopes'),
       };
     },
+
+    remaining: (allowance) => limits.remaining(allowance),
 
     raw: (url, { maxBytes, signal }) =>
       readRaw(url, base, settings.token, (target, headers) =>

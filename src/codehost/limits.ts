@@ -17,6 +17,8 @@ export interface HeaderReader {
 
 /** Remembers what the API said of its limits, so that a request bound to be refused is not sent. */
 export interface RateLimits {
+  /** Requests left when the API last told; undefined before it has. */
+  remaining(allowance: Allowance): number | undefined;
   /** @throws ToolError `rate_limited` while the API has asked to wait */
   check(allowance: Allowance): void;
   /** Takes note of an answer's headers; null where the API states no limit (an enterprise server may have none). */
@@ -36,6 +38,7 @@ const SECONDARY_WAIT_SECONDS = 60;
 const LONGEST_WAIT_SECONDS = 3600;
 
 export function createRateLimits(host: string, now: () => number = Date.now): RateLimits {
+  const left = new Map<Allowance, number>();
   const closedUntil = new Map<Allowance | 'all', number>();
 
   function limited(allowance: Allowance, seconds: number, said: string): ToolError {
@@ -46,6 +49,8 @@ export function createRateLimits(host: string, now: () => number = Date.now): Ra
   }
 
   return {
+    remaining: (allowance) => left.get(allowance),
+
     check(allowance) {
       const until = Math.max(closedUntil.get(allowance) ?? 0, closedUntil.get('all') ?? 0);
       if (until > now()) throw limited(allowance, Math.ceil((until - now()) / 1000), '');
@@ -55,6 +60,7 @@ export function createRateLimits(host: string, now: () => number = Date.now): Ra
       const remaining = wholeNumber(headers.get('x-ratelimit-remaining'));
       const reset = wholeNumber(headers.get('x-ratelimit-reset'));
       if (remaining === undefined || reset === undefined) return null;
+      left.set(allowance, remaining);
       if (remaining > 0) closedUntil.delete(allowance);
       else closedUntil.set(allowance, now() + secondsUntil(reset, headers, now()) * 1000);
       return { remaining, resets_at: new Date(reset * 1000).toISOString() };

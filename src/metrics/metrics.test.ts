@@ -44,5 +44,7 @@ describe('createMetrics', () => {
     expect(await lines(metrics, 'ssh_connections')).toEqual(['remote_tool_server_ssh_connections 3']);
     value = 4;
     expect(await lines(metrics, 'ssh_connections')).toEqual(['remote_tool_server_ssh_connections 4']);
+    value = undefined;
+    expect(await lines(metrics, 'ssh_connections')).toEqual([]);
   });
 });

@@ -64,7 +64,7 @@ export function createMetrics(): Metrics {
         registers,
         collect() {
           const value = read();
-          if (value === undefined) this.reset();
+          if (value === undefined) this.remove();
           else this.set(value);
         },
       });

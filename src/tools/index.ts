@@ -3,7 +3,7 @@ import type { Log } from '../core/log.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Mesh } from '../mesh/device.ts';
 import type { BrowserSettings } from './browser/settings.ts';
-import { createBrowser } from './browser/tool.ts';
+import { type BrowserTool, createBrowser } from './browser/tool.ts';
 import { createCodeSearch } from './code-search/tool.ts';
 import type { FetchSettings } from './fetch-external/settings.ts';
 import { createFetchExternal } from './fetch-external/tool.ts';
@@ -36,6 +36,7 @@ export interface Catalogue {
   tools: Tool[];
   /** ssh_exec once more: its jobs outlive calls, so that others have to do with them. */
   ssh: SshExec;
+  browser: BrowserTool;
 }
 
 /** The catalogue: one line a tool. */
@@ -49,13 +50,14 @@ export function createTools({
   log,
 }: ToolParts): Catalogue {
   const ssh = createSshExec({ settings: settings.ssh, mesh, privateKey, log });
+  const browser = createBrowser(settings.browser, path);
   const tools = [
     ssh,
     createMeshStatus(mesh),
     createFetchExternal({ settings: settings.fetch, secrets }),
     createCodeSearch(codeHost),
     createSnippetKb(codeHost, settings.snippets, log),
-    createBrowser(settings.browser, path),
+    browser,
   ];
-  return { tools, ssh };
+  return { tools, ssh, browser };
 }

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -67,7 +67,13 @@ export async function setup({ provide }: TestProject): Promise<void> {
     ].join('\n'),
     { mode: 0o600 },
   );
+  // Readable by the server's own account; a test puts a YAML file there.
+  const configDir = join(directory, 'config');
+  mkdirSync(configDir);
+  chmodSync(directory, 0o755);
+  chmodSync(configDir, 0o755);
   const composeEnv = {
+    CONFIG_DIR: configDir,
     COMPOSE_PROJECT_NAME: project,
     COMPOSE_FILE: 'docker-compose.yml:docker-compose.demo.yml',
     ENV_FILE: envFile,

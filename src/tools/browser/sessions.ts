@@ -27,6 +27,8 @@ export interface Sessions {
   ): Promise<T>;
   /** Ends a session; nothing where there is none. */
   end(name: string): Promise<void>;
+  /** How many there are. */
+  count(): number;
   close(): Promise<void>;
 }
 
@@ -126,6 +128,8 @@ export function createSessions(settings: BrowserSettings, cli: AgentBrowser): Se
   }
 
   return {
+    count: () => entries.size,
+
     async use(name, create, signal, work) {
       const entry = enter(name, create);
       clearTimeout(entry.idle);

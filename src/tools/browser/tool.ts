@@ -11,14 +11,19 @@ import type { BrowserSettings } from './settings.ts';
 /** Beyond the action's own limit: waiting for its turn, for a browser that is coming back, and for the end of it. */
 const AROUND_MS = 15_000;
 
+export interface BrowserTool extends Tool {
+  /** Sessions that are open. */
+  sessions(): number;
+}
+
 /**
  * A browser, driven by the command-line tool agent-browser.
  * @param path the PATH on which agent-browser is looked for
  */
-export function createBrowser(settings: BrowserSettings, path: string | undefined): Tool {
+export function createBrowser(settings: BrowserSettings, path: string | undefined): BrowserTool {
   const cli = createAgentBrowser(path, settings.idleSeconds * 1000);
   const sessions = createSessions(settings, cli);
-  return defineTool({
+  const tool = defineTool({
     name: 'browser',
     title: 'Browser',
     description:
@@ -42,6 +47,7 @@ export function createBrowser(settings: BrowserSettings, path: string | undefine
     },
     close: () => sessions.close(),
   });
+  return { ...tool, sessions: () => sessions.count() };
 }
 
 /**
