@@ -145,12 +145,16 @@ export class Session {
       if (this.#bound?.gone) await this.#unbind();
       // Unpinned, or the daemon would open a tab of its own, outside the session's context.
       const size = ['set', 'viewport', String(WINDOW.width), String(WINDOW.height)];
-      const steps = await this.#cli.run([['tab', page.targetId], size], { ...base, pinned: false });
-      const failed = steps.find(({ success }) => !success);
-      if (failed) {
-        await this.#unbind();
-        throw stepFailure('connecting to the tab', failed.error ?? '', page.url);
-      }
+      const bind = async () => {
+        const steps = await this.#cli.run([['tab', page.targetId], size], { ...base, pinned: false });
+        const failed = steps.find(({ success }) => !success);
+        if (failed) await this.#unbind();
+        return failed;
+      };
+      // Chromium may still be taking down a crashed tab that the daemon attaches to on its way. Nothing of the
+      // action has run yet, so a fresh daemon may try again.
+      const failed = (await bind()) && (await bind());
+      if (failed) throw stepFailure('connecting to the tab', failed.error ?? '', page.url);
       this.#bound = page;
     }
     return this.#cli.run(commands, { ...base, pinned: true });
