@@ -22,6 +22,9 @@ export default defineConfig({
           include: ['test/container/**/*.test.ts'],
           globalSetup: ['test/support/containers.ts'],
           fileParallelism: false,
+          // Real engines and browsers on a shared machine: one failure in a thousand tests must not undo a run. The
+          // reporter marks what was retried, and a retried test is a fault to look into.
+          retry: process.env['CI'] === 'true' ? 1 : 0,
           testTimeout: 3 * MINUTE,
           hookTimeout: 10 * MINUTE,
         },
