@@ -5,7 +5,7 @@ import { type AuditClient, type AuditRecord, clipArguments } from '../audit/reco
 import type { Decision } from '../core/decision.ts';
 import { ToolError, messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Tool } from '../core/tool.ts';
+import type { ExtraContent, Tool } from '../core/tool.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { lateOutcomes } from './late-outcome.ts';
 import { createCallRegister, withDeadline } from './limits.ts';
@@ -74,40 +74,40 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
     log.info('call', { ...facts, client: call.request.client });
   }
 
-  async function refused(call: Call, event: Event, result: CallResult): Promise<CallResult> {
-    count(call, event);
-    return record(call, 'durable', { ...event, event: 'refused' }, () => sized(result));
+  /** Counts and records a call that does not become an action; resolves as `record`. */
+  function refused(call: Call, event: Omit<Event, 'event'>): Promise<CallResult | undefined> {
+    const refusal: Event = { ...event, event: 'refused' };
+    count(call, refusal);
+    return record(call, 'durable', refusal);
   }
 
-  /** Writes a record; a call whose record cannot be written is answered by that failure instead. */
+  /** Writes a record. Resolves with the failure that answers the call instead, where it cannot be written. */
   async function record(
     call: Call,
     how: 'durable' | 'written',
     event: Event,
-    then: () => CallResult,
-  ): Promise<CallResult> {
+  ): Promise<CallResult | undefined> {
     try {
       const line = { ...event, time: new Date().toISOString(), id: call.id, client: call.request.client };
       await (how === 'durable' ? audit.appendDurable(line) : audit.append(line));
-      return then();
+      return undefined;
     } catch (error) {
       log.error('audit record not written', { id: call.id, reason: messageOf(error) });
       return callResult(errorValue(asToolError(error)), true);
     }
   }
 
-  /** Redacted, and refused when it is too large to be of use. */
-  function sized(result: CallResult): CallResult {
-    const value = redactValue(result.structuredContent, redact) as Record<string, unknown>;
-    const safe = callResult(value, result.isError, result.content.slice(1) as never);
-    const [block] = safe.content;
+  /** The result of a value: redacted, and refused when it is too large to be of use. */
+  function resultOf(value: Record<string, unknown>, isError: boolean, extra?: ExtraContent[]): CallResult {
+    const result = callResult(redactValue(value, redact) as Record<string, unknown>, isError, extra);
+    const [block] = result.content;
     if (block?.type === 'text' && block.text.length > LARGEST_RESULT) {
       const tooLarge = new ToolError('too_large', `The result has ${block.text.length} characters of JSON.`, {
         hint: 'Ask for less: a filter, a smaller page or a lower limit.',
       });
       return callResult(errorValue(tooLarge), true);
     }
-    return safe;
+    return result;
   }
 
   async function run(call: Call, tool: Tool, input: unknown, decision: Decision): Promise<CallResult> {
@@ -126,13 +126,13 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
           lateOutcome: lateOutcomeOf({ ...call.request, id: call.id, answered: call.answered }),
         }),
       );
-      return sized(callResult(value, false, extra));
+      return resultOf(value, false, extra);
     } catch (error) {
       const failure = asToolError(error);
       if (failure.code === 'internal') {
         log.error('tool failed unexpectedly', { id: call.id, tool: tool.name, stack: stackOf(error) });
       }
-      return sized(callResult(errorValue(failure), true));
+      return resultOf(errorValue(failure), true);
     } finally {
       entry?.leave();
     }
@@ -149,71 +149,56 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
       const tool = byName.get(request.tool);
       const about = { tool: request.tool.slice(0, 64), arguments: args };
       if (!tool) {
-        const result = callResult({});
-        const answer = await refused(
-          call,
-          { ...about, event: 'refused', decision: 'invalid', rule: 'unknown tool', outcome: 'error' },
-          result,
-        );
-        if (answer.isError) return answer;
+        const unwritten = await refused(call, {
+          ...about,
+          decision: 'invalid',
+          rule: 'unknown tool',
+          outcome: 'error',
+        });
+        if (unwritten) return unwritten;
         throw new UnknownToolError(request.tool, [...byName.keys()]);
       }
 
       const parsed = tool.input.safeParse(request.arguments ?? {}, { reportInput: true });
       if (!parsed.success) {
         const error = invalidInput(tool.name, tool.input, parsed.error.issues);
-        return refused(
-          call,
-          { ...about, event: 'refused', decision: 'invalid', outcome: 'error', error_code: error.code },
-          callResult(errorValue(error), true),
-        );
+        const unwritten = await refused(call, {
+          ...about,
+          decision: 'invalid',
+          outcome: 'error',
+          error_code: error.code,
+        });
+        return unwritten ?? resultOf(errorValue(error), true);
       }
 
       const decision = tool.decide(parsed.data);
       if (decision.verdict === 'refuse') {
         const isError = 'error' in decision;
-        return refused(
-          call,
-          {
-            ...about,
-            event: 'refused',
-            decision: 'refuse',
-            rule: decision.rule,
-            outcome: isError ? 'error' : 'blocked',
-            ...(isError && { error_code: decision.error.code }),
-          },
-          callResult(isError ? errorValue(decision.error) : decision.answer, isError),
-        );
+        const unwritten = await refused(call, {
+          ...about,
+          decision: 'refuse',
+          rule: decision.rule,
+          outcome: isError ? 'error' : 'blocked',
+          ...(isError && { error_code: decision.error.code }),
+        });
+        return unwritten ?? resultOf(isError ? errorValue(decision.error) : decision.answer, isError);
       }
 
-      let intended = false;
-      const refusal = await record(
-        call,
-        'durable',
-        { ...about, event: 'intent', decision: decision.verdict },
-        () => {
-          intended = true;
-          return callResult({});
-        },
-      );
-      if (!intended) return refusal;
+      const intent: Event = { ...about, event: 'intent', decision: decision.verdict };
+      const unwritten = await record(call, 'durable', intent);
+      if (unwritten) return unwritten;
 
       const result = await run(call, tool, parsed.data, decision);
       const outcome = outcomeOf(result);
       count(call, { event: 'outcome', ...outcome });
       // The action is done: a log that fails now is reported, but the client still gets the result.
-      await record(
-        call,
-        'written',
-        {
-          event: 'outcome',
-          tool: tool.name,
-          ...outcome,
-          duration_ms: Math.round(performance.now() - call.started),
-          bytes: result.content[0]?.type === 'text' ? Buffer.byteLength(result.content[0].text) : 0,
-        },
-        () => result,
-      );
+      await record(call, 'written', {
+        event: 'outcome',
+        tool: tool.name,
+        ...outcome,
+        duration_ms: Math.round(performance.now() - call.started),
+        bytes: result.content[0]?.type === 'text' ? Buffer.byteLength(result.content[0].text) : 0,
+      });
       answer();
       return result;
     },
