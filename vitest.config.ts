@@ -19,7 +19,7 @@ export default defineConfig({
         // One engine, two cores: container tests take turns.
         test: {
           name: 'container',
-          include: ['test/container/**/*.test.ts'],
+          include: ['test/container/**/*.test.ts', 'test/prove/*.test.ts'],
           globalSetup: ['test/support/containers.ts'],
           fileParallelism: false,
           // Real engines and browsers on a shared machine: one failure in a thousand tests must not undo a run. The
