@@ -1,11 +1,13 @@
 import { allSettings, groupTitles } from '../../src/config/schema.ts';
 import type { Setting } from '../../src/core/setting.ts';
+import { renderSecurity } from './render-security.ts';
 import { renderTools } from './render-tools.ts';
 
 /** The generated documents by path; a contract test compares each with the file in the repository. */
 export function renderDocuments(): Record<string, string> {
   return {
     'docs/configuration.md': configurationPage(),
+    'docs/security.md': renderSecurity(),
     'docs/tools.md': renderTools(),
     '.env.example': envExample(),
     'service.config.example.yaml': yamlExample(),
