@@ -1,21 +1,26 @@
 /**
  * What an audit record costs: durable appends a second and their latency, with group commit and without, at 1 and 64
- * concurrent callers; then the start and the verification of a long log. `node bench/audit.ts [directory]`: the
+ * concurrent callers; then the start and the verification of a long log. `npm run bench -- audit [directory]`: the
  * directory decides which disk is measured.
  */
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { deriveKeys } from '../src/audit/chain.ts';
 import { type AuditLog, openAuditLog } from '../src/audit/log.ts';
 import { verifyAudit } from '../src/audit/verify.ts';
+import { type Bench, quantile } from './lib/bench.ts';
 
 const SECRET = 'c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00';
-const SECONDS = 3;
+const ROUNDS = 3;
+const ROUND_MS = 1_000;
+const LONG = 1_000_000;
 
-const directory = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'bench-audit-'));
-const print = (text: string) => process.stdout.write(`${text}\n`);
+const RATE = 'Records a second';
+const LATENCY = 'Time until a record is written, p99';
+const OPEN = 'Time to open the log at the start';
+
 const record = () => ({
   event: 'intent' as const,
   time: new Date().toISOString(),
@@ -32,59 +37,105 @@ function oneByOne(log: AuditLog): AuditLog['appendDurable'] {
   return (entry) => (last = last.then(() => log.appendDurable(entry)));
 }
 
-async function measure(name: string, callers: number, append: AuditLog['appendDurable']): Promise<void> {
+/** Records a second, and the time in ms that 99 of 100 of them were written in. */
+async function measure(
+  callers: number,
+  append: AuditLog['appendDurable'],
+): Promise<{ rate: number; p99: number }> {
   const latencies: number[] = [];
   const from = performance.now();
   const caller = async (): Promise<void> => {
-    while (performance.now() - from < SECONDS * 1_000) {
+    while (performance.now() - from < ROUND_MS) {
       const start = performance.now();
       await append(record());
       latencies.push(performance.now() - start);
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
-  const seconds = (performance.now() - from) / 1_000;
-  latencies.sort((a, b) => a - b);
-  const at = (share: number) => `${(latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(3)} ms`;
-  const rate = Math.round(latencies.length / seconds);
-  print(`${name.padEnd(30)} ${String(rate).padStart(8)} a second   p50 ${at(0.5)}   p99 ${at(0.99)}`);
+  return {
+    rate: latencies.length / ((performance.now() - from) / 1_000),
+    p99: quantile(latencies, 0.99),
+  };
 }
 
-try {
-  const log = await openAuditLog({ path: join(directory, 'audit.log'), secret: SECRET });
-  for (const callers of [1, 64]) {
-    await measure(`group commit, ${callers} callers`, callers, (entry) => log.appendDurable(entry));
-    await measure(`a flush a record, ${callers} callers`, callers, oneByOne(log));
-    await measure(`not durable, ${callers} callers`, callers, (entry) => log.append(entry));
+async function openTimes(path: string): Promise<number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < 21; i += 1) {
+    const from = performance.now();
+    const log = await openAuditLog({ path, secret: SECRET, maxBytes: 1024 ** 4 });
+    times.push(performance.now() - from);
+    await log.close();
   }
-  await log.close();
+  return times;
+}
 
-  const long = join(directory, 'long.log');
-  for (const records of [1, 1_000_000]) {
-    const filling = await openAuditLog({ path: long, secret: SECRET, maxBytes: 1024 ** 4 });
-    for (let i = 0; i < records; i += 1_000) {
-      await Promise.all(Array.from({ length: Math.min(1_000, records) }, () => filling.append(record())));
-    }
-    await filling.close();
-    const times: number[] = [];
-    for (let i = 0; i < 21; i += 1) {
+export const bench: Bench = {
+  name: 'audit',
+  title: 'What an audit record costs',
+  async run(report, args) {
+    const directory = mkdtempSync(join(args[0] ?? tmpdir(), 'bench-audit-'));
+    try {
+      report.lowerIsBetter(LATENCY);
+      report.lowerIsBetter(OPEN);
+      const log = await openAuditLog({ path: join(directory, 'audit.log'), secret: SECRET });
+      const durable = (entry: ReturnType<typeof record>) => log.appendDurable(entry);
+      const variants: [string, number, AuditLog['appendDurable']][] = [1, 64].flatMap((callers) => [
+        [`group commit, ${callers} callers`, callers, durable],
+        [`a flush a record, ${callers} callers`, callers, oneByOne(log)],
+        [`not durable, ${callers} callers`, callers, (entry) => log.append(entry)],
+      ]);
+      const measured = variants.map(() => [] as { rate: number; p99: number }[]);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        for (const [index, [name, callers, append]] of variants.entries()) {
+          report.say(`round ${round + 1}: ${name}`);
+          measured[index]?.push(await measure(callers, append));
+        }
+      }
+      await log.close();
+      for (const [index, [name]] of variants.entries()) {
+        const rounds = measured[index] ?? [];
+        report.figure(
+          RATE,
+          name,
+          'records/s',
+          rounds.map(({ rate }) => rate),
+        );
+        report.figure(
+          LATENCY,
+          name,
+          'ms',
+          rounds.map(({ p99 }) => p99),
+        );
+      }
+
+      const path = join(directory, 'long.log');
+      const first = await openAuditLog({ path, secret: SECRET, maxBytes: 1024 ** 4 });
+      await first.append(record());
+      await first.close();
+      const short = report.figure(OPEN, '1 record', 'ms', await openTimes(path));
+      report.say(`writing ${LONG} records`);
+      const filling = await openAuditLog({ path, secret: SECRET, maxBytes: 1024 ** 4 });
+      for (let i = 0; i < LONG; i += 1_000) {
+        await Promise.all(Array.from({ length: 1_000 }, () => filling.append(record())));
+      }
+      await filling.close();
+      const long = report.figure(OPEN, '1,000,000 records', 'ms', await openTimes(path));
+      report.target(
+        'Opening a log of 1,000,000 records, beyond that of one',
+        long - short,
+        'at most',
+        5,
+        'ms',
+      );
+
       const from = performance.now();
-      const opened = await openAuditLog({ path: long, secret: SECRET, maxBytes: 1024 ** 4 });
-      times.push(performance.now() - from);
-      await opened.close();
+      const { ok, records } = await verifyAudit(path, deriveKeys([SECRET]));
+      if (!ok) throw new Error(`the log of ${records} records does not verify`);
+      const seconds = (performance.now() - from) / 1_000;
+      report.figure('Verifying the chain', 'audit verify', 'records/s', [records / seconds]);
+      report.note('Durable means that the disk was flushed before the call went on.');
+    } finally {
+      rmSync(directory, { recursive: true });
     }
-    const median = times.sort((a, b) => a - b)[10] ?? 0;
-    print(
-      `open with ${records} records (${Math.ceil(statSync(long).size / 1024)} KiB): ${median.toFixed(2)} ms`,
-    );
-  }
-  const from = performance.now();
-  const { ok, records } = await verifyAudit(long, deriveKeys([SECRET]));
-  const seconds = (performance.now() - from) / 1_000;
-  const memory = Math.round(process.resourceUsage().maxRSS / 1024);
-  print(
-    `verify ${records} records: ok ${ok}, ${seconds.toFixed(1)} s; largest RSS of all of this ${memory} MiB`,
-  );
-} finally {
-  rmSync(directory, { recursive: true });
-}
+  },
+};

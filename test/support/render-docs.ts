@@ -1,3 +1,4 @@
+import { renderPerformance } from '../../bench/lib/render.ts';
 import { allSettings, groupTitles } from '../../src/config/schema.ts';
 import type { Setting } from '../../src/core/setting.ts';
 import { renderSecurity } from './render-security.ts';
@@ -11,6 +12,7 @@ export function renderDocuments(): Record<string, string> {
     'docs/tools.md': renderTools(),
     '.env.example': envExample(),
     'service.config.example.yaml': yamlExample(),
+    ...renderPerformance(),
   };
 }
 
