@@ -6,6 +6,7 @@ import type { Decision } from '../core/decision.ts';
 import { ToolError, messageOf } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { ExtraContent, Tool } from '../core/tool.ts';
+import { stripInvisible } from '../core/visible-text.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { lateOutcomes } from './late-outcome.ts';
 import { createCallRegister, withDeadline } from './limits.ts';
@@ -61,6 +62,8 @@ type Event = Omit<AuditRecord, 'time' | 'id' | 'client'>;
 
 export function createGate({ tools, audit, metrics, redact, log }: GateParts): Gate {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  // Stripped first: characters that nobody sees would keep a secret from being recognised.
+  const clean = (text: string) => redact(stripInvisible(text));
   const calls = createCallRegister(MOST_CALLS);
   const lateOutcomeOf = lateOutcomes(audit, log);
   metrics.gauge('calls_under_way', 'Tool calls that have not ended yet.', () => calls.running());
@@ -97,9 +100,9 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
     }
   }
 
-  /** The result of a value: redacted, and refused when it is too large to be of use. */
+  /** The result of a value: without secrets and invisible characters; refused when it is too large to be of use. */
   function resultOf(value: Record<string, unknown>, isError: boolean, extra?: ExtraContent[]): CallResult {
-    const result = callResult(redactValue(value, redact) as Record<string, unknown>, isError, extra);
+    const result = callResult(redactValue(value, clean) as Record<string, unknown>, isError, extra);
     const [block] = result.content;
     if (block?.type === 'text' && block.text.length > LARGEST_RESULT) {
       const tooLarge = new ToolError('too_large', `The result has ${block.text.length} characters of JSON.`, {
@@ -122,7 +125,7 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
           dryRun: decision.verdict === 'dry_run',
           log,
           // Cut after the redaction: half a secret is not recognised as one.
-          progress: (message) => call.request.progress(redact(message).slice(-LONGEST_PROGRESS)),
+          progress: (message) => call.request.progress(clean(message).slice(-LONGEST_PROGRESS)),
           lateOutcome: lateOutcomeOf({ ...call.request, id: call.id, answered: call.answered }),
         }),
       );

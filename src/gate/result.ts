@@ -2,7 +2,7 @@ import type * as z from 'zod';
 
 import type { AuditRecord } from '../audit/record.ts';
 import { ToolError, messageOf } from '../core/errors.ts';
-import type { ExtraContent } from '../core/tool.ts';
+import { type ExtraContent, untrustedMark } from '../core/tool.ts';
 
 /** What goes back to the MCP client for a tools/call. */
 export interface CallResult {
@@ -24,7 +24,10 @@ export function callResult(
   };
 }
 
-/** The structured form of a failure; the order of fields is the order a reader wants. */
+/**
+ * The structured form of a failure; the order of fields is the order a reader wants. Facts are what the outside
+ * system said: the body of an answer, the output of a command, the text of a dialog.
+ */
 export function errorValue(error: ToolError): Record<string, unknown> {
   const { hint, retryAfterSeconds, facts } = error.details;
   return {
@@ -35,6 +38,7 @@ export function errorValue(error: ToolError): Record<string, unknown> {
       ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
       ...facts,
     },
+    ...(facts !== undefined && { untrusted: untrustedMark(['error']) }),
   };
 }
 

@@ -32,6 +32,8 @@ function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
         delete jsonSchema.additionalProperties;
         delete jsonSchema.required;
       }
+      // What an object that may hold anything holds.
+      if (Object.keys(jsonSchema.properties ?? { any: true }).length === 0) delete jsonSchema.properties;
       // zod spells out JavaScript's integer range, which no reader needs.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

@@ -32,6 +32,7 @@ export function createBrowser(settings: BrowserSettings, path: string | undefine
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     input,
     output,
+    untrusted: ['title', 'snapshot', 'text', 'result', 'tabs', 'console', 'dialog'],
     deadlineMs: ({ timeout_seconds }) => timeout_seconds * 1000 + AROUND_MS,
     decide: (call) => decide(call, settings),
     async run(call, { signal }) {

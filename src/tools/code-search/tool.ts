@@ -44,6 +44,7 @@ export function createCodeSearch(codeHost: CodeHost): Tool {
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input,
     output,
+    untrusted: ['items'],
     deadlineMs: () => 30_000,
     decide: decideSearch,
     async run(asked, { signal }) {

@@ -152,6 +152,7 @@ export function createFetchExternal({ settings, secrets, resolve, ca }: FetchExt
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     input,
     output,
+    untrusted: ['headers', 'body', 'redirects'],
     decide: (call) => policy.call(call),
     deadlineMs: ({ timeout_seconds: seconds }) => seconds * 1000 + MARGIN_MS,
     async run(call, context) {

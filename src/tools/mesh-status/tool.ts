@@ -29,6 +29,7 @@ export function createMeshStatus(mesh: Mesh): Tool {
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input,
     output,
+    untrusted: ['devices'],
     deadlineMs: () => 15_000,
     async run({ device, online_only: onlineOnly, tag }, { signal }) {
       const all = await mesh.devices(signal);

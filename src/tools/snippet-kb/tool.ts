@@ -50,6 +50,7 @@ export function createSnippetKb(
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     input,
     output,
+    untrusted: ['notes', 'note'],
     deadlineMs: () => 60_000,
     decide: decideSnippet,
     run: async (asked, context) => ({ value: await act(base, asked, context) }),

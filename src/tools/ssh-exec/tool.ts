@@ -83,6 +83,7 @@ export function createSshExec({ settings, mesh, privateKey, log }: SshExecParts)
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     input,
     output: output.partial(),
+    untrusted: ['stdout', 'stderr'],
     decide: (call) => {
       const error = unusable(call);
       if (error) return { verdict: 'refuse', rule: error.code, error };
