@@ -84,7 +84,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       () => codeHost.remaining(allowance),
     );
   }
-  const gate = createGate({ tools, audit, metrics, redact, log });
+  const gate = createGate({ tools, audit, metrics, redact, limits: config.limits, log });
   const mcp = createMcpEndpoint(tools, gate, log);
   const health = createHealth(() => config.ssh.dryRun, {
     mesh: async (signal) => {

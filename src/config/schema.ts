@@ -1,6 +1,7 @@
 import { auditSettings } from '../audit/settings.ts';
 import { codeHostSettings } from '../codehost/settings.ts';
 import type { Setting, SettingsOf } from '../core/setting.ts';
+import { limitSettings } from '../gate/settings.ts';
 import { serverSettings } from '../http/settings.ts';
 import { meshSettings } from '../mesh/settings.ts';
 import { browserSettings } from '../tools/browser/settings.ts';
@@ -11,6 +12,7 @@ import { sshSettings } from '../tools/ssh-exec/settings.ts';
 /** Every setting there is, in the order the documents print them. Each group is declared by the part it belongs to. */
 export const settingGroups = {
   server: serverSettings,
+  limits: limitSettings,
   mesh: meshSettings,
   codeHost: codeHostSettings,
   ssh: sshSettings,
@@ -25,6 +27,7 @@ type Groups = typeof settingGroups;
 /** What people read as the heading of each group. */
 export const groupTitles: Record<keyof Groups, string> = {
   server: 'Server',
+  limits: 'Limits',
   mesh: 'Mesh network',
   codeHost: 'Code host',
   ssh: 'ssh_exec',

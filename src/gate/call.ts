@@ -9,7 +9,7 @@ import type { ExtraContent, Tool } from '../core/tool.ts';
 import { stripInvisible } from '../core/visible-text.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { lateOutcomes } from './late-outcome.ts';
-import { createCallRegister, withDeadline } from './limits.ts';
+import { type Limits, type Place, createCallRegister, withDeadline } from './limits.ts';
 import { redactValue } from './redact.ts';
 import { type CallResult, asToolError, callResult, errorValue, invalidInput, outcomeOf } from './result.ts';
 
@@ -47,10 +47,10 @@ interface GateParts {
   audit: AuditLog;
   metrics: Metrics;
   redact: (text: string) => string;
+  limits: Limits;
   log: Log;
 }
 
-const MOST_CALLS = 128;
 /**
  * In characters of JSON. The largest honest result is a body of 10 MiB in base64, asked for by `max_bytes`; beyond
  * that a result costs memory in every part it passes and is of no use to any assistant.
@@ -60,11 +60,11 @@ const LONGEST_PROGRESS = 1_000;
 
 type Event = Omit<AuditRecord, 'time' | 'id' | 'client'>;
 
-export function createGate({ tools, audit, metrics, redact, log }: GateParts): Gate {
+export function createGate({ tools, audit, metrics, redact, limits, log }: GateParts): Gate {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   // Stripped first: characters that nobody sees would keep a secret from being recognised.
   const clean = (text: string) => redact(stripInvisible(text));
-  const calls = createCallRegister(MOST_CALLS);
+  const calls = createCallRegister(limits);
   const lateOutcomeOf = lateOutcomes(audit, log);
   metrics.gauge('calls_under_way', 'Tool calls that have not ended yet.', () => calls.running());
 
@@ -113,11 +113,15 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
     return result;
   }
 
-  async function run(call: Call, tool: Tool, input: unknown, decision: Decision): Promise<CallResult> {
-    let entry: { stop: AbortController; leave: () => void } | undefined;
+  async function run(
+    call: Call,
+    tool: Tool,
+    input: unknown,
+    decision: Decision,
+    place: Place,
+  ): Promise<CallResult> {
     try {
-      entry = calls.enter();
-      const signals = [call.request.signal, entry.stop.signal];
+      const signals = [call.request.signal, place.stop.signal];
       const { value, extra } = await withDeadline(tool.deadlineMs(input), signals, (signal) =>
         tool.run(input, {
           id: call.id,
@@ -136,8 +140,6 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
         log.error('tool failed unexpectedly', { id: call.id, tool: tool.name, stack: stackOf(error) });
       }
       return resultOf(errorValue(failure), true);
-    } finally {
-      entry?.leave();
     }
   }
 
@@ -187,23 +189,35 @@ export function createGate({ tools, audit, metrics, redact, log }: GateParts): G
         return unwritten ?? resultOf(isError ? errorValue(decision.error) : decision.answer, isError);
       }
 
-      const intent: Event = { ...about, event: 'intent', decision: decision.verdict };
-      const unwritten = await record(call, 'durable', intent);
-      if (unwritten) return unwritten;
+      // Before the intent: what is refused here is recorded as refused, and never as begun.
+      const admission = calls.enter(tool.name, decision.verdict === 'allow');
+      if ('error' in admission) {
+        const { rule, error } = admission;
+        const refusal = { decision: 'refuse', rule, outcome: 'error', error_code: error.code } as const;
+        return (await refused(call, { ...about, ...refusal })) ?? resultOf(errorValue(error), true);
+      }
+      const { place } = admission;
+      try {
+        const intent: Event = { ...about, event: 'intent', decision: decision.verdict };
+        const unwritten = await record(call, 'durable', intent);
+        if (unwritten) return unwritten;
 
-      const result = await run(call, tool, parsed.data, decision);
-      const outcome = outcomeOf(result);
-      count(call, { event: 'outcome', ...outcome });
-      // The action is done: a log that fails now is reported, but the client still gets the result.
-      await record(call, 'written', {
-        event: 'outcome',
-        tool: tool.name,
-        ...outcome,
-        duration_ms: Math.round(performance.now() - call.started),
-        bytes: result.content[0]?.type === 'text' ? Buffer.byteLength(result.content[0].text) : 0,
-      });
-      answer();
-      return result;
+        const result = await run(call, tool, parsed.data, decision, place);
+        const outcome = outcomeOf(result);
+        count(call, { event: 'outcome', ...outcome });
+        // The action is done: a log that fails now is reported, but the client still gets the result.
+        await record(call, 'written', {
+          event: 'outcome',
+          tool: tool.name,
+          ...outcome,
+          duration_ms: Math.round(performance.now() - call.started),
+          bytes: result.content[0]?.type === 'text' ? Buffer.byteLength(result.content[0].text) : 0,
+        });
+        answer();
+        return result;
+      } finally {
+        place.leave();
+      }
     },
 
     async recordRejected(client, params, reason) {

@@ -61,6 +61,7 @@ export function createRig(
     audit: noAudit,
     metrics: createMetrics(),
     redact: (text) => text,
+    limits: { concurrent: 0, concurrentByTool: {}, perMinute: 0, perMinuteByTool: {} },
     log: silentLog,
   });
 
