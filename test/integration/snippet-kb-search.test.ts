@@ -92,6 +92,13 @@ describe('search', () => {
     expect(await search('router', { limit: 1 })).toMatchObject({ total: 2, notes: [{ id: 'b2' }] });
   });
 
+  // Asking for what is newer than the newest known note would leave out all the older ones.
+  it('finds older notes when the first thing that was known is a note made just now', async () => {
+    await start({ gists: notes(3) });
+    await call({ action: 'create', title: 'New', files: { 'new.md': 'nothing to see' } });
+    expect(await titles('router')).toHaveLength(3);
+  });
+
   it('finds what was written just before, and not what it replaced', async () => {
     await start();
     const { note } = await call({ action: 'create', title: 'New', files: { a: 'aardvark' } });

@@ -77,7 +77,7 @@ export function createKnowledgeBase(gists: Gists, options: LibraryOptions): Know
   async function upToDate({ signal, progress }: Context): Promise<string | undefined> {
     try {
       const { total } = library.progress();
-      if (total === 0) await library.refreshAll(RECENT_AGE_MS, signal);
+      if (total === 0 || !library.listed()) await library.refreshAll(RECENT_AGE_MS, signal);
       else await library.refreshRecent(RECENT_AGE_MS, signal);
       await filled(library, signal, progress);
     } catch (error) {

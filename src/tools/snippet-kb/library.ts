@@ -36,6 +36,8 @@ export interface Library {
   heads(): Note[];
   head(id: string): Note | undefined;
   progress(): Progress;
+  /** Whether the whole list was read once. A note made before that is known, and those older than it are not. */
+  listed(): boolean;
   /** Reads the whole list again when the last reading is older than `maxAgeMs`; finds notes deleted elsewhere. */
   refreshAll(maxAgeMs: number, signal: AbortSignal): Promise<void>;
   /** Asks for what changed when that was not asked for `maxAgeMs`; one request, which doesn't find deletions. */
@@ -167,6 +169,7 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
       done: [...entries.values()].filter(({ indexed }) => indexed !== undefined).length,
       total: entries.size,
     }),
+    listed: () => readAll !== -Infinity,
     drop,
     put: (gist) => put(gist),
 
