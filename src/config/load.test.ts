@@ -124,7 +124,7 @@ describe('faults', () => {
 
   it('names an unknown YAML key and the known ones', () => {
     expect(faultsOf(FULL, 'ssh:\n  blocked: [dd]\n')).toEqual([
-      'service.config.yaml: unknown key ssh.blocked; the known ones are ssh.blocked_commands, ssh.allowed_dirs, dry_run, fetch.allowed_domains, fetch.allow_private_domains, audit.enabled, audit.log_path, audit.max_bytes, audit.keep_files',
+      'service.config.yaml: unknown key ssh.blocked; the known ones are limits.concurrent_calls, limits.concurrent_calls_by_tool, limits.calls_per_minute, limits.calls_per_minute_by_tool, ssh.blocked_commands, ssh.allowed_dirs, dry_run, fetch.allowed_domains, fetch.allow_private_domains, audit.enabled, audit.log_path, audit.max_bytes, audit.keep_files',
     ]);
   });
 
