@@ -117,11 +117,14 @@ function refuseForeignOrigin({ publicHost, allowedOrigins }: ServerSettings): Mi
   };
 }
 
-/** The public host's own origin, whatever port Caddy publishes. */
+/**
+ * The public host's own origin, whatever port Caddy publishes. Only in the one form that browsers send: a URL parser
+ * would see this host in `https://evil.example@host` and in `https:host` too.
+ */
 function isOwn(origin: string, publicHost: string): boolean {
   if (!URL.canParse(origin)) return false;
-  const { protocol, hostname } = new URL(origin);
-  return protocol === 'https:' && hostname === publicHost.toLowerCase();
+  const { origin: serialized, protocol, hostname } = new URL(origin);
+  return origin === serialized && protocol === 'https:' && hostname === publicHost.toLowerCase();
 }
 
 function methodNotAllowed(c: Context, allow: string): Response {
