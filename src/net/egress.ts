@@ -66,7 +66,11 @@ export function createEgress(options: EgressOptions): Egress {
 
   async function routeTo(url: URL, signal: AbortSignal): Promise<Pool> {
     const known = routes.get(url.origin);
-    if (known && performance.now() - known.vettedAt < FRESH_MS) return known.pool;
+    if (known && performance.now() - known.vettedAt < FRESH_MS) {
+      // What may be reached can have changed since: the settings are read again on SIGHUP.
+      for (const address of known.addresses) options.vet(url, address);
+      return known.pool;
+    }
     // The resolver cannot be stopped, but nobody has to wait for it.
     // Asked once: a second look-up could answer with another address than the one that was vetted.
     const literal = literalAddress(url.hostname);

@@ -2,7 +2,7 @@
 // connection. Spellings of 127.0.0.1 passed text filters (CVE-2026-49857).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createEgress } from '../../src/net/egress.ts';
+import { UnvettedAddressError, createEgress } from '../../src/net/egress.ts';
 import { type Site, openSite } from '../support/fetch-servers.ts';
 import { type FetchTool, fetchTool } from '../support/fetch-tool.ts';
 
@@ -211,6 +211,58 @@ describe('rebinding', () => {
     expect([lookups, refused, site.connections() - before]).toEqual([1000, 500, 0]);
     expect(good.connections()).toBe(500);
     await good.close();
+  });
+});
+
+describe('a connection', () => {
+  // A look-up that is left out, a translation on the way: what the socket says is the last word.
+  it.each(['0.0.0.0', '::'])(
+    'that ends elsewhere than at the vetted %s is closed unused',
+    async (address) => {
+      const everywhere = await openSite((_, response) => response.end('reached'), { host: '::' });
+      const vetted: string[] = [];
+      const egress = createEgress({
+        vet: (_, each) => void vetted.push(each),
+        // Connecting to the unspecified address leads to loopback.
+        resolve: async () => [address],
+      });
+      const url = new URL(`http://elsewhere.test:${everywhere.port}/`);
+      const { signal } = new AbortController();
+      const failure = await egress
+        .send({ url, method: 'GET', headers: {}, signal })
+        .catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(UnvettedAddressError);
+      expect((failure as Error).message).toMatch(/^connected to (?:127\.0\.0\.1|::1)$/);
+      expect([vetted, everywhere.requests]).toEqual([[address], []]);
+      await egress.close();
+      await everywhere.close();
+    },
+  );
+
+  it('that is open is not used again once its address is no longer allowed', async () => {
+    let isAllowed = true;
+    const egress = createEgress({
+      vet: () => {
+        if (!isAllowed) throw new Error('no longer');
+      },
+      resolve: async () => ['127.0.0.1'],
+    });
+    const url = new URL(`http://reload.test:${site.port}/`);
+    const send = async () => {
+      const { body } = await egress.send({
+        url,
+        method: 'GET',
+        headers: {},
+        signal: AbortSignal.timeout(5000),
+      });
+      return body.text();
+    };
+    const before = site.requests.length;
+    expect(await send()).toBe('reached');
+    isAllowed = false;
+    await expect(send()).rejects.toThrow('no longer');
+    expect(site.requests.length - before).toBe(1);
+    await egress.close();
   });
 });
 
