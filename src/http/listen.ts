@@ -24,6 +24,12 @@ export async function listen(fetch: Fetch, { host, port }: { host: string; port:
     },
   }) as Server;
   server.maxConnections = 4_096;
+  // Some releases of Node drop the fields after the 2,000th without a word, be it the Origin or the address that
+  // Caddy adds. The size above is the limit.
+  server.maxHeadersCount = 0;
+  // Node knows the address of a closed connection only if it was asked for before. Without, a client that leaves at
+  // once would have no address in the audit log.
+  server.on('connection', (socket) => void socket.remoteAddress);
   server.listen(port, host);
   await once(server, 'listening');
   return server;

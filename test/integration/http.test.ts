@@ -227,3 +227,19 @@ describe('POST /mcp', () => {
     expect(response.status).toBe(400);
   });
 });
+
+// Node tells no address of a connection that is closed: who leaves early went unnamed into the audit log.
+it('the audit knows the address of a client that is gone before its call is read', async () => {
+  const params = { name: 'ssh_exec', arguments: { device: 'web-1', command: 'true # left-early' } };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const socket = connect(Number(new URL(server.base).port), '127.0.0.1');
+  // What follows "close" is a fault, for which the server ends the connection while the call is on its way.
+  socket.end(
+    `POST /mcp?token=${SECRET} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
+      `Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}GET / HTTP/1.1\r\n\r\n`,
+  );
+  await once(socket.resume(), 'close');
+  const records = () => server.audit().filter((record) => JSON.stringify(record).includes('left-early'));
+  await expect.poll(() => records().length).toBeGreaterThan(0);
+  expect(records().map(({ client }) => client?.ip)).toEqual(records().map(() => '127.0.0.1'));
+});
