@@ -89,7 +89,7 @@ function answers(socket: Socket, fail: (error: Error) => void, done: () => void)
       held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
       const end = held.indexOf('\r\n\r\n');
       if (end === -1) return;
-      const head = held.latin1Slice(0, end);
+      const head = held.toString('latin1', 0, end);
       if (!head.startsWith('HTTP/1.1 200')) {
         fail(new Error(`answered ${held.toString('latin1').slice(0, 400)}`));
         return;

@@ -84,11 +84,7 @@ export function createRouter({ settings, mcp, health, metrics, console, log }: R
     }
     const ip = await addressOf(c.env.incoming.socket.remoteAddress, c.req.header('x-forwarded-for') ?? null);
     const name = c.req.header('user-agent')?.slice(0, 120) ?? 'unknown';
-    const response = await mcp.handle(c.req.raw, body, { name, ip });
-    if (response.headers.get('content-type') === 'text/event-stream') {
-      response.headers.set('x-accel-buffering', 'no');
-    }
-    return response;
+    return mcp.handle(c.req.raw, body, { name, ip });
   });
   app.all('/mcp', (c) => methodNotAllowed(c, 'POST'));
 
