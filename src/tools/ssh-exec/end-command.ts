@@ -10,14 +10,27 @@ export interface Handle {
   token: string;
   /** The login shell's process id, once it is known. */
   pid: string | undefined;
+  /** The name of the login shell's program, once it is known; only Linux tells it. */
+  shell: string | undefined;
+}
+
+/** Programs that read `echo $$ >&2` as POSIX has it. Not `rbash`, which may not redirect; fish and csh read other things. */
+const POSIX_SHELLS = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'ksh93', 'mksh', 'yash']);
+
+/** Whether the login shell that told of itself is one that `announcement` may take for a POSIX one. */
+export function isPosix({ shell }: Handle): boolean {
+  return shell !== undefined && POSIX_SHELLS.has(shell);
 }
 
 /**
- * The words before a command that make its login shell's process id known, as `TOKEN PID` on stderr: a child of
- * that shell tells who its parent is. So the command runs in the login shell itself, and every shell reads this.
+ * The words before a command that make its login shell's process id known, as `TOKEN PID` on stderr. The command
+ * runs in the login shell itself.
+ * @param posix whether the login shell is known to be a POSIX one: then it tells of itself. Else a child of it tells
+ *   who its parent is, and what program that runs, in words that every shell reads; it costs a process.
  */
-export function announcement({ token }: Handle): string {
-  return `sh -c 'echo ${token} $PPID >&2' </dev/null; `;
+export function announcement({ token }: Handle, posix: boolean): string {
+  if (posix) return `echo ${token} $$ >&2; `;
+  return `sh -c '{ read -r name </proc/$PPID/comm; } 2>/dev/null; echo ${token} $PPID $name >&2' </dev/null; `;
 }
 
 /** Takes the announcement out of a command's stderr and passes on the rest. */
@@ -31,6 +44,8 @@ export function createAnnouncementFilter(
 } {
   /** The announcement is among the first things written; no more than this is held back for it. */
   const longest = 64 * 1024;
+  // A shell that traces its commands writes the token before, without a number.
+  const line = new RegExp(String.raw`${handle.token} (\d+)(?: (\S+))?\n`);
   let held: Buffer | undefined = Buffer.alloc(0);
   const flush = () => {
     const rest = held;
@@ -41,11 +56,10 @@ export function createAnnouncementFilter(
     add(chunk) {
       if (!held) return pass(chunk);
       held = Buffer.concat([held, chunk]);
-      const start = held.indexOf(handle.token);
-      const stop = start === -1 ? -1 : held.indexOf('\n', start);
-      if (stop !== -1) {
-        handle.pid = /\d+/.exec(held.toString('latin1', start + handle.token.length, stop))?.[0];
-        held = Buffer.concat([held.subarray(0, start), held.subarray(stop + 1)]);
+      const found = line.exec(held.toString('latin1'));
+      if (found) {
+        [, handle.pid, handle.shell] = found;
+        held = Buffer.concat([held.subarray(0, found.index), held.subarray(found.index + found[0].length)]);
         flush();
       } else if (held.length > longest) {
         flush();
@@ -63,15 +77,15 @@ export function createAnnouncementFilter(
  */
 export async function endCommand(
   connection: Connection,
-  { token, pid }: Handle,
+  { token, pid }: Pick<Handle, 'token' | 'pid'>,
   signal: AbortSignal,
 ): Promise<boolean> {
   let out = '';
   const take = (chunk: Buffer) => {
     out = (out + chunk.toString('latin1')).slice(-256);
   };
-  // From stdin, so that no login shell has to read its quotes.
-  const remote = await connection.start('exec sh -s', script(token, pid), take, () => {});
+  // From stdin, so that no login shell has to read its quotes; and no exec, which a restricted shell refuses.
+  const remote = await connection.start('sh -s', script(token, pid), take, () => {});
   try {
     await abortable(remote.ended, signal);
   } finally {

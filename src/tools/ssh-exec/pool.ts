@@ -111,11 +111,12 @@ export function createPool(dial: (target: Target, signal: AbortSignal) => Promis
     waitMs: number,
     signal: AbortSignal,
   ): Promise<{ group: Group; entry: Entry }> {
-    const enough = AbortSignal.timeout(waitMs);
+    // Made only for a call that has to wait: most don't, and each would leave a timer behind.
+    let enough: AbortSignal | undefined;
     for (;;) {
       const group = groupOf(target);
       signal.throwIfAborted();
-      if (enough.aborted) throw nothingFree(target, waitMs);
+      if (enough?.aborted) throw nothingFree(target, waitMs);
       if (closed) throw new ToolError('cancelled', 'The server is stopping.');
       const usable = group.entries.filter(
         ({ connection, abort }) => connection?.alive !== false && !abort.signal.aborted,
@@ -124,6 +125,7 @@ export function createPool(dial: (target: Target, signal: AbortSignal) => Promis
       if (free) return take(group, free);
       if (usable.length < MOST_CONNECTIONS) return take(group, add(group, target));
       const channel = new Promise<void>((resolve) => group.waiting.push(resolve));
+      enough ??= AbortSignal.timeout(waitMs);
       // Which of the two it was is found out at the top of the loop.
       await abortable(channel, AbortSignal.any([signal, enough])).catch(() => {});
     }

@@ -13,18 +13,34 @@ export interface OutputProgress {
   stop(): void;
 }
 
+interface Tail {
+  readonly bytes: Buffer;
+  length: number;
+}
+
 /** Tells whole new lines of output as they come, the last of them where they come faster than may be told. */
 export function createOutputProgress(tell: (message: string) => void): OutputProgress {
-  const tails: Record<Stream, Buffer> = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  const tails: Partial<Record<Stream, Tail>> = {};
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
+  /** Adds to what is kept of a stream, in place: a command may write gigabytes. */
+  function keep(stream: Stream, chunk: Buffer): void {
+    const tail = (tails[stream] ??= { bytes: Buffer.allocUnsafe(MOST_BYTES), length: 0 });
+    const tooMany = Math.max(0, tail.length + chunk.length - MOST_BYTES);
+    tail.bytes.copyWithin(0, tooMany, tail.length);
+    tail.length = Math.max(0, tail.length - tooMany);
+    tail.length += chunk.copy(tail.bytes, tail.length);
+  }
+
   function lines(stream: Stream): string {
     const tail = tails[stream];
-    // A progress bar ends its lines with a carriage return.
-    const end = Math.max(tail.lastIndexOf('\n'), tail.lastIndexOf('\r')) + 1;
-    tails[stream] = tail.subarray(end);
-    return tail.subarray(strayContinuation(tail), end).toString('utf8').replaceAll(/\r\n?/g, '\n');
+    if (!tail) return '';
+    const bytes = tail.bytes.subarray(0, tail.length);
+    const end = afterLastLine(bytes);
+    const text = bytes.toString('utf8', strayContinuation(bytes), end);
+    tail.length = bytes.copy(tail.bytes, 0, end);
+    return text.replaceAll(/\r\n?/g, '\n');
   }
 
   function flush(): void {
@@ -38,12 +54,21 @@ export function createOutputProgress(tell: (message: string) => void): OutputPro
   return {
     add(stream, chunk) {
       if (stopped) return;
-      tails[stream] = Buffer.concat([tails[stream], chunk.subarray(-MOST_BYTES)]).subarray(-MOST_BYTES);
-      if (!timer) flush();
+      const kept = chunk.subarray(-MOST_BYTES);
+      keep(stream, kept);
+      if (!timer && afterLastLine(kept) > 0) flush();
     },
     stop() {
       stopped = true;
       clearTimeout(timer);
     },
   };
+}
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** Where the last whole line ends. A progress bar ends its lines with a carriage return. */
+function afterLastLine(bytes: Buffer): number {
+  return Math.max(bytes.lastIndexOf(LINE_FEED), bytes.lastIndexOf(CARRIAGE_RETURN)) + 1;
 }

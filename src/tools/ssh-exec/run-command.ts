@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { ToolError } from '../../core/errors.ts';
 import { abortable } from './abortable.ts';
-import { type Handle, announcement, createAnnouncementFilter, endCommand } from './end-command.ts';
+import { type Handle, announcement, createAnnouncementFilter, endCommand, isPosix } from './end-command.ts';
 import { lostMidCommand } from './failures.ts';
 import { type Capture, createCapture } from './output.ts';
 import type { Lease, Pool } from './pool.ts';
@@ -62,7 +62,11 @@ export async function runCommand(
   signal: AbortSignal,
   listener: CommandListener = {},
 ): Promise<CommandResult> {
-  const handle: Handle = { token: `rts-${randomBytes(12).toString('hex')}`, pid: undefined };
+  const handle: Handle = {
+    token: `rts-${randomBytes(12).toString('hex')}`,
+    pid: undefined,
+    shell: undefined,
+  };
   const stdout = createCapture(request.maxBytes);
   const stderr = createCapture(request.maxBytes);
   const take = (stream: 'stdout' | 'stderr', capture: Capture) => (chunk: Buffer) => {
@@ -70,17 +74,19 @@ export async function runCommand(
     listener.onOutput?.(stream, chunk);
   };
   const filter = createAnnouncementFilter(handle, take('stderr', stderr));
-  const line = `${announcement(handle)}${changeDirectory(request.cwd)}${request.command}`;
+  const rest = `${changeDirectory(request.cwd)}${request.command}`;
 
-  const { lease, remote } = await start(pool, target, request.timeoutMs, signal, (connection) =>
-    connection.start(line, request.stdin ?? '', take('stdout', stdout), (chunk) => filter.add(chunk)),
-  );
+  const { lease, remote } = await start(pool, target, request.timeoutMs, signal, (connection) => {
+    const line = announcement(handle, connection.posixShell) + rest;
+    return connection.start(line, request.stdin ?? '', take('stdout', stdout), (chunk) => filter.add(chunk));
+  });
   const started = performance.now();
   listener.onStart?.();
   try {
     const exit = await waitFor(remote, request.timeoutMs, signal);
     if (exit !== 'timeout' && exit !== 'aborted') {
       filter.flush();
+      learnShell(lease.connection, handle);
       if (!exit) throw lostMidCommand(target, { stdout: stdout.text(), stderr: stderr.text() });
       return result(exit, started, stdout, stderr);
     }
@@ -97,6 +103,13 @@ export async function runCommand(
     remote.close();
     lease.release();
   }
+}
+
+/** An account's shell stays the same while its connection lasts, so it is asked for once. */
+function learnShell(connection: Connection, handle: Handle): void {
+  if (isPosix(handle)) connection.posixShell = true;
+  // It may have been a command that no shell could read; or the shell is not what it seemed.
+  else if (handle.pid === undefined) connection.posixShell = false;
 }
 
 interface Started {

@@ -40,6 +40,8 @@ export interface Connection {
   readonly alive: boolean;
   /** The authentication method that the device accepted. */
   readonly method: 'none' | 'publickey';
+  /** Whether commands are known to be read by a POSIX shell; kept here for whoever finds out. */
+  posixShell: boolean;
   /** Settles when the connection is gone. */
   readonly closed: Promise<void>;
   /**
@@ -192,6 +194,7 @@ function connection(
       return alive;
     },
     method,
+    posixShell: false,
     closed,
     start: (command, stdin, onStdout, onStderr) =>
       new Promise((resolve, reject) => {
