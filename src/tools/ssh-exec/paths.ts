@@ -1,18 +1,20 @@
 import { posix } from 'node:path';
 
+import { changesDirectory, logsIn, startsInside } from './directory-changes.ts';
 import { type Token, type Word, shellTokens } from './shell-words.ts';
+import { encodedTexts, withOwnValues, withoutEscapes } from './spellings.ts';
 
 /** Levels of quoting that are followed into commands that shells are given to run. */
 const DEEPEST = 5;
 /** Programs that run text as a shell command, so that quoted words and stdin have to be read as commands. */
 const SHELLS = new Set(
-  'sh bash dash ash ksh mksh zsh fish csh tcsh busybox eval trap su ssh watch'.split(' '),
+  (
+    'sh bash dash ash ksh mksh zsh fish csh tcsh busybox eval trap su ssh watch ' +
+    'runuser script flock parallel at batch crontab tmux screen'
+  ).split(' '),
 );
-const CHANGES_DIRECTORY = new Set(['cd', 'chdir', 'pushd']);
-/** Words after which another command begins. */
-const PREFIXES = new Set(
-  'do then else elif if while until ! { time command builtin exec eval nohup env sudo'.split(' '),
-);
+/** Commands that give variables values from elsewhere. */
+const READS_VALUES = new Set('read mapfile readarray getopts select'.split(' '));
 const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/;
 const URL_ELSEWHERE = /\b(?:https?|wss?|ftp|ssh|git):\/\/[^\s'"]*/gi;
 /** ASCII that ends a path inside a word: `if=/x`, `host:/x`, `@/x`, `open('/x')`. */
@@ -46,10 +48,10 @@ export function pathOutside(
   if (cwd !== undefined && !check.inside(cwd)) return cwd;
   const tokens = shellTokens(command);
   const runsShell = usesShell(tokens);
-  const base = cwd !== undefined || startsInside(tokens, check);
+  const follows = cwd !== undefined || startsInside(tokens, (path) => check.inside(path));
   return (
-    check.tokens(tokens, base, runsShell) ??
-    (stdin !== undefined && runsShell ? check.tokens(shellTokens(stdin), base, true) : undefined)
+    check.text(command, cwd !== undefined, runsShell) ??
+    (stdin !== undefined && runsShell ? check.text(stdin, follows, true) : undefined)
   );
 }
 
@@ -72,17 +74,41 @@ class Check {
     return this.#dirs.some((dir) => normal === dir || normal.startsWith(`${dir}/`));
   }
 
-  tokens(tokens: readonly Token[], base: boolean, shell: boolean, depth = 0): string | undefined {
+  /** Looks at a command in each way it may be read. @param base whether it starts inside */
+  text(command: string, base: boolean, shell: boolean): string | undefined {
+    // Characters that programs know under other names: `printf '\57etc'`, `curl file:///srv/%2e%2e`.
+    const unescaped = withoutEscapes(command);
+    const unquoted = /file:/i.test(command) ? command.replaceAll(/%2[ef]/gi, dotOrSlash) : command;
+    for (const spelling of new Set([command, withOwnValues(command), unescaped, unquoted])) {
+      for (const script of [false, true]) {
+        const found = this.#tokens(shellTokens(spelling, script), base, shell);
+        if (found !== undefined) return found;
+      }
+    }
+    for (const inner of encodedTexts(command)) {
+      const found = this.#tokens(shellTokens(inner), base, true);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #tokens(tokens: readonly Token[], inside: boolean, shell: boolean, depth = 0): string | undefined {
     const assigned = assignedNames(tokens);
+    let base = inside || startsInside(tokens, (path) => this.inside(path));
     for (const [at, token] of tokens.entries()) {
-      if (token.kind === 'operator') continue;
-      const found = this.#word(token, base, assigned) ?? changesDirectory(tokens, at, base);
+      if (token.kind === 'operator') {
+        // What follows also runs where a leading `cd` failed.
+        if (!inside && !/^(?:&&|\||.*[<>].*)$/.test(token.text)) base = false;
+        continue;
+      }
+      const found =
+        this.#word(token, base, assigned) ?? changesDirectory(tokens, at, base) ?? logsIn(tokens, at);
       if (found !== undefined) return found;
       if (!shell) continue;
       const inner = shellTokens(token.text);
       if (inner.length === 1 && inner[0]?.text === token.text) continue;
       if (depth === DEEPEST) return token.text;
-      const nested = this.tokens(inner, base, true, depth + 1);
+      const nested = this.#tokens(inner, base, true, depth + 1);
       if (nested !== undefined) return nested;
     }
     return undefined;
@@ -96,13 +122,22 @@ class Check {
     if (computed) return text.endsWith('$') ? `${text}(…)` : text || '`…`';
     const unknown = variables.some((name) => /^\w/.test(name) && !/^\d/.test(name) && !assigned.has(name));
     if (unknown || (variables.length > 0 && text.includes('/'))) return text;
-    if (/[*?[]/.test(shape) && (text.includes('/') || /^\.+[*?[]/.test(text))) return text;
+    const globbed = /[*?[]/.test(withoutUrls(shape));
+    if (globbed && (withoutUrls(text).includes('/') || /^\.+[*?[]/.test(text))) return text;
     if (hasBraceList(shape)) return text;
-    return this.#pieces(text).find((piece) => !this.#admits(piece, base));
+    // `set -- .; ls $1$1`
+    if (variables.length > 0 && climbs(text.replaceAll(/\$\{?\d\}?/g, '.'))) return text;
+    return this.#pieces(text).find((piece) => !this.#admits(piece, base)) ?? this.#unusualName(text);
+  }
+
+  /** A neighbour whose name begins as an allowed directory's, then a blank: `'/srv/app evil'`. */
+  #unusualName(text: string): string | undefined {
+    const parts = withoutUrls(text).split(/[:,;|&<>()=\n]+/);
+    return parts.find((part) => part.startsWith('/') && !this.inside(part));
   }
 
   #pieces(text: string): string[] {
-    let rest = text.replaceAll(URL_ELSEWHERE, (url) => (url.includes('/..') ? url : ' '));
+    let rest = withoutUrls(text);
     for (const dir of this.#unusual) rest = rest.replaceAll(`${dir}/`, `${ALLOWED_ROOT}/`);
     if (this.#unusual.includes(rest)) return [];
     return rest.split(SEPARATORS).map((piece) => piece.replace(/^-+\w*(?=\/|\.\.(?:\/|$))/, ''));
@@ -126,6 +161,14 @@ function climbs(path: string): boolean {
   return /^\.\.(?:\/|$)/.test(posix.normalize(path));
 }
 
+function withoutUrls(text: string): string {
+  return text.replaceAll(URL_ELSEWHERE, (url) => (url.includes('/..') ? url : ' '));
+}
+
+function dotOrSlash(code: string): string {
+  return /e/i.test(code) ? '.' : '/';
+}
+
 function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
@@ -144,38 +187,9 @@ function assignedNames(tokens: readonly Token[]): Set<string> {
     const next = tokens[at + 1];
     if (token.text === 'for' && next?.kind === 'word') names.add(next.text);
   }
-  return names;
-}
-
-function isCommand(tokens: readonly Token[], at: number): boolean {
-  for (let before = at - 1; ; before -= 1) {
-    const token = tokens[before];
-    if (!token) return true;
-    if (token.kind === 'operator') return !/[<>]/.test(token.text);
-    if (!PREFIXES.has(token.text) && !ASSIGNMENT.test(token.text)) return false;
+  for (const [at, token] of tokens.entries()) {
+    if (token.kind !== 'word' || !READS_VALUES.has(token.text)) continue;
+    for (let next = at + 1; tokens[next]?.kind === 'word'; next += 1) names.delete(tokens[next]?.text ?? '');
   }
-}
-
-/** The directory a `cd` at that place goes to; undefined where there is no `cd`, '' for one without a directory. */
-function cdTarget(tokens: readonly Token[], at: number): string | undefined {
-  const token = tokens[at];
-  if (token?.kind !== 'word' || !CHANGES_DIRECTORY.has(token.text) || !isCommand(tokens, at))
-    return undefined;
-  let next = tokens[at + 1];
-  for (let skip = 2; next?.kind === 'word' && /^-[LPe@-]/.test(next.text); skip += 1)
-    next = tokens[at + skip];
-  return next?.kind === 'word' ? next.text : '';
-}
-
-function changesDirectory(tokens: readonly Token[], at: number, base: boolean): string | undefined {
-  const target = cdTarget(tokens, at);
-  if (target === undefined) return undefined;
-  if (target === '' || /^[-+]/.test(target)) return `cd ${target}`.trim();
-  return target.startsWith('/') || base ? undefined : target;
-}
-
-function startsInside(tokens: readonly Token[], check: Check): boolean {
-  const target = cdTarget(tokens, 0);
-  const then = tokens.findIndex((token) => token.kind === 'operator');
-  return target !== undefined && check.inside(target) && tokens[then]?.text === '&&';
+  return names;
 }

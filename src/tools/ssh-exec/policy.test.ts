@@ -87,23 +87,49 @@ describe('the blocklist lets pass', () => {
     ["echo 'rm' then '-rf'"],
     ['ls $HOME ${IFS}'],
     ['echo "unfinished'],
+    ['grep -rf rm list'],
+    ['rm -r notes; tail -f x'],
+    ["find . -name '*.s' -mtime +7"],
+    ['echo aGVsbG8gd29ybGQ= | base64 -d'],
     [''],
   ])('%s', (command) => {
     expect(blocked(command)).toEqual({ verdict: 'allow' });
   });
 });
 
+// Those that test/prove/vectors holds, and that a list can reasonably see.
+describe('the blocklist also refuses', () => {
+  it.each([
+    ['options apart', 'rm -r -f /', 'rm -rf'],
+    ['options in another order', 'rm -fr /', 'rm -rf'],
+    ['options behind the operands', 'sudo rm / -v -rf', 'rm -rf'],
+    ['a redirection in between', 'rm </dev/null -rf /', 'rm -rf'],
+    ['a glob for the command', '/bin/r? -rf /', 'rm -rf'],
+    ['a glob that begins as the entry', '/sbin/mk[f]s.* /dev/sda', 'mkfs'],
+    ['variables of its own', 'a=r; b=m; $a$b -rf /', 'rm -rf'],
+    ['variables in a shell’s text', `sh -c 'a=r; \${a}m -rf /'`, 'rm -rf'],
+    ['a loop’s variable', 'for c in rm; do $c -rf /; done', 'rm -rf'],
+    ['a default value', '${x:-rm} -rf /', 'rm -rf'],
+    ['a substitution that repeats its words', '$(echo r)m -rf /', 'rm -rf'],
+    ['printf', `$(printf '\\162\\155') -rf /`, 'rm -rf'],
+    ['base64', 'echo cm0gLXJmIC8K | base64 -d | sh', 'rm -rf'],
+    ['base64 of UTF-16', 'powershell -enc cgBtACAALQByAGYA', 'rm -rf'],
+    ['hexadecimal digits', 'echo 726d202d7266202f | xxd -r -p | sh', 'rm -rf'],
+    ['another language’s list', `python3 -c 'run(["rm", "-rf", "/"])'`, 'rm -rf'],
+    ['another language’s sum', `python3 -c "system('r'+'m -rf /')"`, 'rm -rf'],
+    ['invisible characters', 'r\u200bm\u00a0-rf /', 'rm -rf'],
+  ])('%s', (_what, command, rule) => {
+    expect(blocked(command)).toEqual(refusal(rule));
+  });
+});
+
 // No reader of a text knows what it will compute. The list is a guard rail; the account on the device is the boundary.
 describe('the blocklist is known to miss', () => {
   it.each([
-    ['other words for the same', 'rm -r -f /'],
-    ['options in another order', 'rm -fr /'],
-    ['an encoded script', 'echo cm0gLXJmIC8K | base64 -d | sh'],
-    ['variables built at run time', 'a=r; b=m; $a$b -rf /'],
-    ['a glob for the command', '/bin/r? -rf /'],
-    ['a substitution that computes a name', '$(echo r)m -rf /'],
-    ['a redirection in between', 'rm </dev/null -rf /'],
-    ['printf', `$(printf '\\162\\155') -rf /`],
+    ['long options', 'rm --recursive --force /'],
+    ['words that a program computes', 'echo / fr- mr | rev | sh'],
+    ['a function’s arguments', 'f(){ rm "$@"; }; f -rf /'],
+    ['a glob without a letter', '/bin/?? -rf /'],
     ['another program', 'find / -delete'],
     ['a script on the device', './cleanup.sh'],
   ])('%s', (_what, command) => {
@@ -124,7 +150,8 @@ describe('dry-run', () => {
   });
 });
 
-it('reads the largest and worst texts in no noticeable time', () => {
+// The timeout is for a busy machine; a pattern that goes back over its text takes minutes.
+it('reads the largest and worst texts', { timeout: 60_000 }, () => {
   const policy = { ...POLICY, allowedDirs: ['/srv'] };
   for (const unit of [
     '{',
@@ -144,6 +171,11 @@ it('reads the largest and worst texts in no noticeable time', () => {
     '(',
     ' cd',
     '{a,b}',
+    'a=$a;',
+    '<<a\n',
+    '$(echo ',
+    'm* ',
+    'aGVsbG8gd29ybGQ=\n',
   ]) {
     const command = unit.repeat(Math.floor(120_000 / unit.length));
     expect(['refuse', 'allow']).toContain(decideSsh({ command, stdin: command }, policy).verdict);

@@ -41,23 +41,30 @@ const ANSI_C_NAMED: Record<string, string> = {
  * `'…'`, `"…"`, `$'…'`, backslashes and line continuations are resolved, nothing is expanded. What isn't closed
  * runs to the end. Comments and here-documents are read as if they were commands: data may be judged too
  * strictly that way, but no command passes as data.
+ *
+ * @param script whether a comment ends with its line, and a here-document with its last line, whatever quotes they
+ *   hold (`# it's`). What looks like one may be none (`$((1 << 2))`), so a policy has to look at both readings
  */
-export function shellTokens(command: string): Token[] {
-  return new Lexer(command).run();
+export function shellTokens(command: string, script = false): Token[] {
+  return new Lexer(command, script).run();
 }
 
 class Lexer {
   readonly #source: string;
+  readonly #script: boolean;
   #at = 0;
   readonly #tokens: Token[] = [];
+  /** Places of the `<<` whose documents begin after the next line break. */
+  #documents: number[] = [];
   #open = false;
   #text = '';
   #shape = '';
   #variables: string[] = [];
   #computed = false;
 
-  constructor(source: string) {
+  constructor(source: string, script: boolean) {
     this.#source = source;
+    this.#script = script;
   }
 
   run(): Token[] {
@@ -87,6 +94,9 @@ class Lexer {
       this.#dollar(false);
     } else if (OPERATOR.test(char)) {
       this.#operator(char);
+    } else if (char === '#' && this.#script && !this.#open) {
+      this.#at += 1;
+      this.#apart(this.#until('\n', false));
     } else {
       PLAIN.lastIndex = this.#at;
       const plain = PLAIN.exec(this.#source)?.[0] ?? char;
@@ -151,13 +161,41 @@ class Lexer {
     const text = OPERATOR.exec(this.#source.slice(this.#at, this.#at + 8))?.[0] ?? char;
     this.#tokens.push({ kind: 'operator', text });
     this.#at += text.length;
+    if (!this.#script) return;
+    if (text === '<<') this.#documents.push(this.#tokens.length);
+    if (text === '\n') this.#readDocuments();
   }
 
-  #until(end: string): string {
+  #readDocuments(): void {
+    for (const place of this.#documents) {
+      const word = this.#tokens[place];
+      const end = word?.kind === 'word' ? word.text.replace(/^-/, '') : '';
+      this.#apart(this.#linesUntil(end));
+    }
+    this.#documents = [];
+  }
+
+  /** The lines before the one that is `end`, which is left out; all that is left where there is none. */
+  #linesUntil(end: string): string {
+    const from = this.#at;
+    while (this.#at < this.#source.length) {
+      const start = this.#at;
+      if (this.#until('\n').trim() === end) return this.#source.slice(from, start);
+    }
+    return this.#source.slice(from);
+  }
+
+  /** Reads a text that a quote of its own cannot leave. */
+  #apart(text: string): void {
+    for (const token of new Lexer(text, false).run()) this.#tokens.push(token);
+    this.#tokens.push({ kind: 'operator', text: '\n' });
+  }
+
+  #until(end: string, drop = true): string {
     const found = this.#source.indexOf(end, this.#at);
     const stop = found === -1 ? this.#source.length : found;
     const text = this.#source.slice(this.#at, stop);
-    this.#at = stop + 1;
+    this.#at = stop + (drop ? 1 : 0);
     return text;
   }
 
