@@ -51,6 +51,16 @@ describe('the short cut', () => {
     expect(pair.pure.whole() - pair.quick.whole()).toBeGreaterThan(100);
   });
 
+  it('leaves calls to the SDK that want to hear of their progress', async () => {
+    const wanting = all.filter(
+      ({ what }) => what.includes('tools/call') && what.endsWith(': _meta + "progressToken":1'),
+    );
+    expect(wanting).toHaveLength(4);
+    const before = pair.quick.whole();
+    for (const { body, headers } of wanting) await pair.quick.post(body, headers);
+    expect(pair.quick.whole() - before).toBe(4);
+  });
+
   it('passes on that a client has gone', async () => {
     const fresh = await startPair();
     const calls = plainRequests().filter(({ what }) => what.startsWith('modern tools/call'));
