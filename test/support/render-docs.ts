@@ -2,6 +2,7 @@ import { renderPerformance } from '../../bench/lib/render.ts';
 import { allSettings, groupTitles } from '../../src/config/schema.ts';
 import type { Setting } from '../../src/core/setting.ts';
 import { renderSecurity } from './render-security.ts';
+import { renderLicences } from './render-licences.ts';
 import { renderTools } from './render-tools.ts';
 
 /** The generated documents by path; a contract test compares each with the file in the repository. */
@@ -10,6 +11,7 @@ export function renderDocuments(): Record<string, string> {
     'docs/configuration.md': configurationPage(),
     'docs/security.md': renderSecurity(),
     'docs/tools.md': renderTools(),
+    'docs/licences.md': renderLicences(),
     '.env.example': envExample(),
     'service.config.example.yaml': yamlExample(),
     ...renderPerformance(),
