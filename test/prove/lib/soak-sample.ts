@@ -48,7 +48,7 @@ for d in /proc/[0-9]*; do
   echo "process \${d#/proc/} $parent $rss $(ls "$d/fd" 2>/dev/null | wc -l) $name"
 done
 cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | while read -r _ _ _ state _ _ _ _ _ inode _; do
-  [ "$inode" = inode ] || [ "$inode" = 0 ] || echo "tcp $state"
+  [ "$state" = st ] || [ "$inode" = 0 ] || echo "tcp $state"
 done
 echo "cgroup $(cat /sys/fs/cgroup/memory.current /sys/fs/cgroup/memory/memory.usage_in_bytes 2>/dev/null)"
 `;
