@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,8 @@ declare module 'vitest' {
 }
 
 const SERVICES = ['server', 'caddy', 'chromium', 'egress', 'demo-apis', 'web-1', 'db-1', 'demo-site'];
+
+const NETWORKS = ['public', 'outside', 'web', 'edge', 'browser', 'browsing', 'demo-mesh', 'demo-web'];
 
 let directory: string;
 let environment: StartedDockerComposeEnvironment | undefined;
@@ -72,10 +74,14 @@ export async function setup({ provide }: TestProject): Promise<void> {
   mkdirSync(configDir);
   chmodSync(directory, 0o755);
   chmodSync(configDir, 0o755);
+  const networksFile = join(directory, 'networks.yml');
+  writeFileSync(networksFile, networks());
+  const files = ['docker-compose.yml', 'docker-compose.demo.yml', networksFile];
   const composeEnv = {
     CONFIG_DIR: configDir,
     COMPOSE_PROJECT_NAME: project,
-    COMPOSE_FILE: 'docker-compose.yml:docker-compose.demo.yml',
+    COMPOSE_FILE: files.join(':'),
+    COMPOSE_PROJECT_DIRECTORY: '.',
     ENV_FILE: envFile,
     SSH_KEY_FILE: keyFile,
     HTTPS_PORT: String(port),
@@ -83,7 +89,7 @@ export async function setup({ provide }: TestProject): Promise<void> {
     NETWORK_MTU: '1400',
   };
 
-  let compose = new DockerComposeEnvironment('.', ['docker-compose.yml', 'docker-compose.demo.yml'])
+  let compose = new DockerComposeEnvironment('.', files)
     .withProjectName(project)
     .withEnvironment({ ...(process.env as Record<string, string>), ...composeEnv })
     .withBuild()
@@ -114,6 +120,15 @@ export async function setup({ provide }: TestProject): Promise<void> {
 export async function teardown(): Promise<void> {
   await environment?.down({ removeVolumes: true });
   rmSync(directory, { recursive: true, force: true });
+}
+
+/** Small networks of their own: the engine's default ones are for some thirty networks, which is three stacks. */
+function networks(): string {
+  const prefix = `10.${randomInt(214, 250)}.${randomInt(256)}`;
+  const lines = NETWORKS.map(
+    (name, index) => `  ${name}: {ipam: {config: [{subnet: ${prefix}.${index * 32}/27}]}}`,
+  );
+  return `networks:\n${lines.join('\n')}\n`;
 }
 
 /** testcontainers' reaper is an image of its own; without a registry teardown does its work. */
