@@ -19,6 +19,13 @@ COPY tsconfig*.json ./
 COPY src ./src
 RUN npm run build
 
+# What is in the server, with versions and digests (CycloneDX). `npm sbom --omit dev` leaves out each package that
+# something of the development uses as well, so the development goes from the lock file first.
+FROM toolchain AS sbom
+RUN npm pkg delete devDependencies \
+  && npm install --package-lock-only --offline --ignore-scripts \
+  && npm sbom --sbom-format cyclonedx --package-lock-only >sbom.cdx.json
+
 FROM toolchain AS production
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev
 # Without its native parts ssh2 falls back to JavaScript without a word, so ask. Then drop what only the
@@ -53,7 +60,8 @@ LABEL org.opencontainers.image.title="remote-tool-server" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.source="${SOURCE_URL}" \
-      org.opencontainers.image.revision="${REVISION}"
+      org.opencontainers.image.revision="${REVISION}" \
+      remote-tool-server.sbom="/app/sbom.cdx.json"
 # The server starts as root, reads the key, and goes on as this account. Not uid 1000: that is usually the
 # ordinary user of the host, who may own the mounted key. 711 lets the key's owner walk in to his own file.
 RUN groupadd --gid 10001 service \
@@ -66,6 +74,7 @@ COPY --from=browser-cli /usr/local/bin/agent-browser /usr/local/bin/agent-browse
 WORKDIR /app
 COPY --from=production /app/node_modules ./node_modules
 COPY package.json ./
+COPY --from=sbom /app/sbom.cdx.json ./
 COPY --from=build /app/dist ./dist
 RUN ln -s /app/dist/main.js /usr/local/bin/remote-tool-server
 # RUN_AS is whom the server becomes; io_uring has to be off for Node to become anyone.
