@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 import { dropPrivileges, readKeyFile } from './cli/privileges.ts';
+import { gatherLines } from './core/log.ts';
 
 const USAGE = `Usage: remote-tool-server [command]
 
@@ -29,13 +30,16 @@ async function serve(): Promise<void> {
   const key = readKeyFile(process.env['SSH_KEY_PATH'] || '/root/.ssh/service-key');
   const { warning } = dropPrivileges(process.env['RUN_AS']);
 
+  const log = gatherLines((text) => process.stderr.write(text));
+  // However it ends, and be it by an exception: the last lines say why.
+  process.on('exit', log.flush);
   const { startServer, StartError } = await import('./cli/serve.ts');
   const starting = startServer({
     env: process.env,
     readYaml,
     key,
     warnings: warning === undefined ? [] : [warning],
-    write: (text) => process.stderr.write(text),
+    write: log.write,
     announce: (text) => process.stdout.write(text),
   });
 
@@ -57,6 +61,7 @@ async function serve(): Promise<void> {
   process.on('SIGHUP', () => void starting.then((server) => server.reload()));
 
   await starting.catch((error: unknown) => {
+    log.flush();
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
