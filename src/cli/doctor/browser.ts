@@ -1,6 +1,6 @@
 import { hostname, networkInterfaces } from 'node:os';
 
-import { VERSION } from '../../tools/browser/agent-browser.ts';
+import { VERSION } from '../../tools/browser/cli-process.ts';
 import { browserCliVersion } from '../../tools/browser/cli-version.ts';
 import { judge, tryToOpen } from '../../tools/browser/containment.ts';
 import { type Endpoint, findEndpoint } from '../../tools/browser/endpoint.ts';

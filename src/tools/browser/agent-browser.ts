@@ -1,17 +1,26 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, readFile, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
-import { ToolError } from '../../core/errors.ts';
+import { type CliProcess, launch, notFound, unusable } from './cli-process.ts';
 
-/** The version whose behaviour this file relies on. */
-export const VERSION = '0.41.2';
 /** Above every limit of a call, so that the call's own is the one that counts. */
 const LONGEST_WAIT_MS = 130_000;
-const LARGEST_ANSWER = 32 * 1024 * 1024;
+const DEFAULT_IMAGE = { format: 'png', quality: 80 };
+/** For an answer to leave before the server starts another process, which holds it up for some milliseconds. */
+const ANSWERED_MS = 20;
+
+/**
+ * A process for a session's next commands: starting one takes as long as most of what it is told to do. It waits for
+ * its standard input, and acts on nothing before.
+ */
+interface Ready {
+  env: string;
+  timer: NodeJS.Timeout;
+  process?: CliProcess;
+}
 
 /** One command of the tool and its arguments, as on its command line. */
 export type Command = readonly string[];
@@ -62,6 +71,22 @@ export interface AgentBrowser {
 export function createAgentBrowser(path: string | undefined, idleMs: number): AgentBrowser {
   let home: Promise<string> | undefined;
   let directory = '';
+  const ready = new Map<string, Ready>();
+
+  /** Starts a process for a session's next commands, once the answer to the last ones is on its way. */
+  function getReady(session: string, env: string, start: () => CliProcess): void {
+    if (ready.get(session)?.process?.alive()) return;
+    discard(session);
+    const entry: Ready = { env, timer: setTimeout(() => (entry.process = start()), ANSWERED_MS).unref() };
+    ready.set(session, entry);
+  }
+
+  function discard(session: string): void {
+    const entry = ready.get(session);
+    clearTimeout(entry?.timer);
+    entry?.process?.discard();
+    ready.delete(session);
+  }
 
   async function prepare(): Promise<string> {
     // Short, because a UNIX socket's path may have about 100 characters.
@@ -87,17 +112,27 @@ export function createAgentBrowser(path: string | undefined, idleMs: number): Ag
         AGENT_BROWSER_NO_WEBMCP: '1',
         AGENT_BROWSER_NO_VERSION_CHECK: '1',
         ...(options.pinned && { AGENT_BROWSER_PIN_TAB: '1' }),
-        ...(options.format && { AGENT_BROWSER_SCREENSHOT_FORMAT: options.format }),
-        ...(options.quality && { AGENT_BROWSER_SCREENSHOT_QUALITY: String(options.quality) }),
+        AGENT_BROWSER_SCREENSHOT_FORMAT: options.format ?? DEFAULT_IMAGE.format,
+        AGENT_BROWSER_SCREENSHOT_QUALITY: String(options.quality ?? DEFAULT_IMAGE.quality),
       };
       // On the command line there are no values of a caller's: the tool has no "--", and takes what looks like an
       // option for one wherever it stands.
       const args = ['--session', options.session, '--json', 'batch', '--bail', '--omit-command'];
-      const stdin = JSON.stringify(commands);
-      return steps(await execute(program, args, { cwd: root, env, stdin, signal: options.signal }));
+      const start = () => launch(program, args, { cwd: root, env });
+      options.signal.throwIfAborted();
+      const key = JSON.stringify(env);
+      const waiting = ready.get(options.session);
+      const prepared = waiting?.env === key && waiting.process?.alive() ? waiting.process : undefined;
+      if (prepared) ready.delete(options.session);
+      const answer = (prepared ?? start()).finish(JSON.stringify(commands), options.signal);
+      const found = steps(await answer);
+      // A run that is not pinned is the first of a tab. Where one failed, the session may be ending.
+      if (options.pinned && found.every(({ success }) => success)) getReady(options.session, key, start);
+      return found;
     },
 
     async kill(session) {
+      discard(session);
       const run = join(directory, 'run');
       const pid = Number(await readFile(join(run, `${session}.pid`), 'utf8').catch(() => ''));
       if (pid > 1) killQuietly(pid);
@@ -114,6 +149,7 @@ export function createAgentBrowser(path: string | undefined, idleMs: number): Ag
     async close() {
       if (!home) return;
       await home;
+      for (const session of ready.keys()) discard(session);
       const files = await readdir(join(directory, 'run')).catch(() => []);
       const sessions = files.filter((name) => name.endsWith('.pid')).map((name) => name.slice(0, -4));
       await Promise.all(sessions.map((session) => this.kill(session)));
@@ -129,11 +165,6 @@ function killQuietly(pid: number): void {
     // It has ended by itself.
   }
 }
-
-const notFound = () =>
-  new ToolError('cli_not_found', 'Tool not found: agent-browser is not installed on the server.', {
-    hint: `Install it on the server: npm i -g agent-browser@${VERSION}`,
-  });
 
 /**
  * The native program behind the npm package's launcher, which costs 45 to 84 ms a call. Linked to directly where
@@ -162,57 +193,6 @@ async function executable(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-interface Execution {
-  cwd: string;
-  env: Record<string, string>;
-  stdin: string;
-  signal: AbortSignal;
-}
-
-function execute(program: string, args: string[], { stdin, ...options }: Execution): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      ...options,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      killSignal: 'SIGKILL',
-    });
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let errors = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > LARGEST_ANSWER) {
-        child.kill('SIGKILL');
-        reject(
-          new ToolError('too_large', 'The page is too large to be read whole.', {
-            hint: 'Name a part of it with ref.',
-          }),
-        );
-      } else {
-        chunks.push(chunk);
-      }
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (errors.length < 2000) errors += chunk.toString();
-    });
-    child.on('error', (error: NodeJS.ErrnoException) => reject(error.code === 'ENOENT' ? notFound() : error));
-    child.on('close', (code, signal) => {
-      const answer = Buffer.concat(chunks).toString('utf8');
-      if (answer !== '') resolve(answer);
-      else reject(unusable(errors || `it ended with ${signal ?? code}`));
-    });
-    // It may end without reading.
-    child.stdin.on('error', () => {});
-    child.stdin.end(stdin);
-  });
-}
-
-function unusable(what: string): ToolError {
-  return new ToolError('upstream_error', `agent-browser did not answer as expected: ${what.slice(0, 500)}`, {
-    hint: `The server is built for agent-browser ${VERSION}: npm i -g agent-browser@${VERSION}`,
-  });
 }
 
 function steps(answer: string): Step[] {

@@ -24,6 +24,8 @@ const MOVING = new Set<BrowserInput['action']>([
   'reload',
   'eval',
 ]);
+/** Actions that change nothing on the page, so that its title may be asked for meanwhile. */
+const READING = new Set<BrowserInput['action']>(['snapshot', 'text', 'screenshot', 'pdf', 'console']);
 /** The tool may lose sight of the page that it has just sent elsewhere, which is no failure. */
 const TRAVELLING = new Set<BrowserInput['action']>(['back', 'forward', 'reload']);
 /** What `wait` leaves of the call's limit for its own answer to arrive. */
@@ -59,6 +61,7 @@ export async function perform(
     return [];
   };
 
+  const titled = READING.has(input.action) ? page.answers() : undefined;
   let steps: Step[] = [];
   let extra: Result['extra'];
   if (input.action === 'screenshot' || input.action === 'pdf') {
@@ -73,7 +76,7 @@ export async function perform(
   }
   if (stopped === undefined) {
     if (MOVING.has(input.action)) await session.settle(page, signal);
-    else await page.answers();
+    else await (titled ?? page.answers());
     if (!page.closed) rejectErrorPage(page);
   }
   const opened = session.context.pages().filter((tab) => !before.has(tab));
