@@ -206,6 +206,9 @@ function connection(
         try {
           client.exec(command, onChannel);
         } catch {
+          // ssh2 knows of an end before the socket closes: until then the pool would give out the same one again.
+          alive = false;
+          socket.destroy();
           reject(new NotStarted('lost'));
         }
       }),
