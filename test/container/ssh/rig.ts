@@ -10,12 +10,13 @@ import type { Mesh } from '../../../src/mesh/device.ts';
 import type { SshSettings } from '../../../src/tools/ssh-exec/settings.ts';
 import { createSshExec } from '../../../src/tools/ssh-exec/tool.ts';
 
-/** ssh_exec behind the gate, with a mesh of one device. */
+/** ssh_exec behind the gate, with a mesh of one device where none is given. */
 export function createRig(
   host: string,
   port: number,
   settings: Partial<SshSettings> = {},
   privateKey?: string,
+  otherMesh?: Mesh,
 ) {
   const state = mkdtempSync(join(tmpdir(), 'ssh-exec-'));
   const knownHostsPath = join(state, 'known_hosts');
@@ -34,7 +35,7 @@ export function createRig(
     update_available: null,
     key_expires: null,
   };
-  const mesh: Mesh = {
+  const mesh: Mesh = otherMesh ?? {
     network: 'test',
     devices: async () => [device],
     device: async (name) => ({ ...device, online: name !== 'laptop-1', name }),
