@@ -117,6 +117,21 @@ describe('faults', () => {
     ]);
   });
 
+  it('shows no secret that was put in the wrong place', () => {
+    // Pasted into the next line of .env, the token of a host would otherwise stand in the log of each start.
+    expect(
+      faultsOf({ ...FULL, PORT: SECRET, FETCH_EXTERNAL_TOKEN_MAP: `{"a.example.org":${SECRET}` }),
+    ).toEqual([
+      'PORT: expected a whole number from 1 to 65535, got "[redacted MCP_SECRET]…"',
+      'FETCH_EXTERNAL_TOKEN_MAP: expected a JSON object that maps a domain to the name of an environment variable; this is not valid JSON, got "{"a.example.org":[redacted MCP_SECRET]…"',
+    ]);
+    expect(
+      faultsOf({ ...FULL, FETCH_EXTERNAL_TOKEN_MAP: '{"a.example.org":"ghp_Q3x8nVbT0yLm2KpR"}' }),
+    ).toEqual([
+      'FETCH_EXTERNAL_TOKEN_MAP: a.example.org names a variable (not shown: it looks like a token), which is not set',
+    ]);
+  });
+
   it('names the line and column of YAML that does not parse', () => {
     const faults = faultsOf(FULL, 'ssh:\n  blocked_commands: [rm, dd\ndry_run: true\n');
     expect(faults[0]).toMatch(/^service\.config\.yaml: line \d+, column \d+ /);

@@ -1,5 +1,6 @@
 import { messageOf } from '../core/errors.ts';
 import type { Setting } from '../core/setting.ts';
+import { createRedactor } from '../gate/redact.ts';
 import { createMesh } from '../mesh/client.ts';
 import { allSettings, type Config, settingGroups } from './schema.ts';
 import { parseYaml } from './yaml.ts';
@@ -30,6 +31,8 @@ export class ConfigError extends Error {
 }
 
 const SHORT_SECRET = 32;
+/** How variables are named, and hardly any token. */
+const NAME = /^[A-Z][A-Z_]*[A-Z0-9_]{0,20}$/;
 const UNSAFE_IN_URL = /[^A-Za-z0-9._~-]/;
 
 /**
@@ -64,7 +67,7 @@ export function loadConfig(env: Environment, yamlText?: string, yamlName = 'serv
   }
 
   if (missing.length > 0) faults.unshift(`Missing required environment variables: ${missing.join(', ')}`);
-  if (faults.length > 0) throw new ConfigError(faults);
+  if (faults.length > 0) throw new ConfigError(withoutSecrets(faults, env));
   const config = groups as unknown as Config;
   addInjectedTokens(config, env, secrets, faults);
   try {
@@ -75,6 +78,14 @@ export function loadConfig(env: Environment, yamlText?: string, yamlName = 'serv
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return { config, sources, secrets, warnings: warningsOf(config) };
+}
+
+/** What is pasted into the wrong setting is shown with its fault; one of the secrets must not be. */
+function withoutSecrets(faults: readonly string[], env: Environment): string[] {
+  const secrets = allSettings().flatMap(([, , { env: name, secret }]) =>
+    secret ? [[name, env[name] ?? ''] as const] : [],
+  );
+  return faults.map(createRedactor(new Map(secrets)));
 }
 
 function yamlKeys(): string[] {
@@ -124,7 +135,11 @@ function addInjectedTokens(
     const name = typeof entry === 'string' ? entry : entry.env;
     const value = env[name];
     if (value === undefined || value === '') {
-      faults.push(`FETCH_EXTERNAL_TOKEN_MAP: ${domain} names the variable ${name}, which is not set`);
+      // Who puts the token itself here would find it in the log.
+      const shown = NAME.test(name)
+        ? `the variable ${name}`
+        : 'a variable (not shown: it looks like a token)';
+      faults.push(`FETCH_EXTERNAL_TOKEN_MAP: ${domain} names ${shown}, which is not set`);
     } else {
       secrets.set(name, value);
     }

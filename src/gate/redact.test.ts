@@ -23,6 +23,40 @@ describe('createRedactor', () => {
     expect(redact(text)).toBe(expected);
   });
 
+  // A record, a log line or an output that is cut to a length would show all of a secret but its end otherwise.
+  it.each([
+    [
+      'to half and more',
+      `${'y'.repeat(10)} 0123456789abcdef0123456789abcdef01`,
+      'yyyyyyyyyy [redacted TOKEN]',
+    ],
+    ['to less than half', 'x 0123456789abcdef', 'x 0123456789abcdef'],
+    [
+      'and followed by a mark',
+      '0123456789abcdef0123456789abcdef0123456789… [9 more]',
+      '[redacted TOKEN]… [9 more]',
+    ],
+    ['in base64', 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWYwMTIzNDU2Nzg5', '[redacted TOKEN]'],
+    ['not at all', '0123456789abcdef'.repeat(4), '[redacted TOKEN]'],
+  ])('takes out one that is cut %s', (_, text, expected) => {
+    expect(createRedactor(new Map([['TOKEN', '0123456789abcdef'.repeat(4)]]))(text)).toBe(expected);
+  });
+
+  it('takes out a very long one, whole and cut', () => {
+    const long = Array.from({ length: 400 }, (_, n) => `${n}.`).join('');
+    const redactLong = createRedactor(new Map([['LONG', long]]));
+    expect(redactLong(`<${long}>`)).toBe('<[redacted LONG]>');
+    expect(redactLong(`<${long.slice(0, 900)}`)).toBe('<[redacted LONG]');
+    expect(long.length).toBe(1_490);
+  });
+
+  it('leaves the beginning that a kind of token has in common', () => {
+    const tokens = new Map([['TOKEN', 'github_pat_11ABCDEFG0123456789']]);
+    expect(createRedactor(tokens)('A fine-grained token begins with github_pat_11.')).toBe(
+      'A fine-grained token begins with github_pat_11.',
+    );
+  });
+
   it('reaches every string of a value, keys included', () => {
     expect(redactValue({ 'hunter2/plus+"q"': [1, { deep: 'x hunter2/plus+"q"' }, null] }, redact)).toEqual({
       '[redacted MCP_SECRET]': [1, { deep: 'x [redacted MCP_SECRET]' }, null],

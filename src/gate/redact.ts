@@ -1,9 +1,14 @@
 /** Shorter values are not redacted: they would blank out ordinary text, and warn at start instead. */
 const SHORTEST = 6;
+/** Fewer characters of a beginning stay: kinds of tokens begin alike, and ordinary text names those beginnings. */
+const SHORTEST_BEGINNING = 16;
+/** A pattern that may end after each character is as deep as it is long. */
+const DEEPEST = 256;
 
 /**
  * Makes the function that takes every secret of the configuration out of a text. Besides the value itself it
- * knows the forms in which secrets travel: percent-encoded, JSON-escaped, base64, and base64 as HTTP Basic.
+ * knows the forms in which secrets travel: percent-encoded, JSON-escaped, base64, and base64 as HTTP Basic. The first
+ * half of a form is enough: what was cut to a length before it came here may end within a secret.
  * @param secrets values by the name of the variable that holds each; the name is what remains in the text
  */
 export function createRedactor(secrets: ReadonlyMap<string, string>): (text: string) => string {
@@ -24,11 +29,22 @@ export function createRedactor(secrets: ReadonlyMap<string, string>): (text: str
   if (names.size === 0) return (text) => text;
   // Longest first: a secret that contains another one must go as a whole.
   const forms = [...names.keys()].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(
-    forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'),
-    'g',
-  );
-  return (text) => text.replace(pattern, (form) => `[redacted ${names.get(form)}]`);
+  // Whole ones first: the beginning of one secret may be another.
+  const pattern = new RegExp([...forms.map(escape), ...forms.map(beginningOf)].join('|'), 'g');
+  const nameOf = (part: string) =>
+    names.get(part) ?? names.get(forms.find((form) => form.startsWith(part)) ?? '');
+  return (text) => text.replace(pattern, (part) => `[redacted ${nameOf(part)}]`);
+}
+
+const escape = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+
+/** Matches half of a form or more, from its beginning: `secre(?:t(?:s)?)?`. */
+function beginningOf(form: string): string {
+  const least = Math.min(form.length, Math.max(SHORTEST_BEGINNING, Math.ceil(form.length / 2)));
+  const deepest = Math.min(form.length, least + DEEPEST);
+  let rest = deepest < form.length ? `(?:${escape(form.slice(deepest))})?` : '';
+  for (let at = deepest - 1; at >= least; at--) rest = `(?:${escape(form.charAt(at))}${rest})?`;
+  return escape(form.slice(0, least)) + rest;
 }
 
 /** A copy of a JSON value with every string in it redacted, keys included. */
