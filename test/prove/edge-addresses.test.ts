@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 
 import { container, docker, inside, stack } from '../support/stack.ts';
-import { type Door, DOORS, eachOf, exchange, statusesOf } from './edge-doors.ts';
+import { type Door, DOORS, eachOf, exchange, statusesOf } from './lib/edge-doors.ts';
 import { prove, tries } from './row.ts';
 import { FORGED, forgeries } from './vectors/edge-addresses.ts';
 import { LAST, request } from './vectors/edge-request.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { container, docker, post, stack } from '../support/stack.ts';
-import { callOf, type Door, DOORS, eachOf, exchange, reached, statusesOf } from './edge-doors.ts';
+import { callOf, type Door, DOORS, eachOf, exchange, reached, statusesOf } from './lib/edge-doors.ts';
 import { prove, tries } from './row.ts';
 import { credentialVariants, validVariants } from './vectors/edge-credentials.ts';
 import { h2Variants } from './vectors/edge-h2.ts';

@@ -25,7 +25,7 @@ function wrongValues(secret: string): Record<string, string> {
     'one letter upper': secret.replace(/[a-f]/, (letter) => letter.toUpperCase()),
     'one changed at the end': secret.slice(0, -1) + (secret.endsWith('0') ? '1' : '0'),
     'one changed at the start': (secret.startsWith('0') ? '1' : '0') + secret.slice(1),
-    reversed: secret.split('').reverse().join(''),
+    reversed: secret.split('').toReversed().join(''),
     twice: secret + secret,
     'with a comma': `${secret},${secret}`,
     'with a semicolon': `${secret};`,

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-import { container, docker, inside, stack } from '../support/stack.ts';
+import { container, docker, inside, stack } from '../../support/stack.ts';
 
 /** The ways in: the public one, and the server's own port as a container of its network finds it. */
 export const DOORS = ['caddy', 'port'] as const;
 export type Door = (typeof DOORS)[number];
 
 /** How long a connection may say nothing before its client, for want of an end to wait for, hangs up. */
-const PATIENCE_MS = 1_500;
+const PATIENCE_MS = 3_000;
 const CA = readFileSync(stack.caFile);
 
 /** The server's address on the network that it shares with Caddy alone; the engine's host can reach it. */
