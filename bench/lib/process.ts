@@ -56,6 +56,7 @@ export async function startServer({ args, env, cwd, log }: ServerCommand): Promi
       return (Number(fields[11]) + Number(fields[12])) * 10;
     },
     async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
       const kill = setTimeout(() => child.kill('SIGKILL'), 5_000);
