@@ -7,7 +7,8 @@ import { afterAll, beforeAll } from 'vitest';
 import { ToolError } from '../../src/core/errors.ts';
 import { type Site, openSite } from '../support/fetch-servers.ts';
 import { fetchTool } from '../support/fetch-tool.ts';
-import { call, container, docker, inside, stack } from '../support/stack.ts';
+import { call, container, docker } from '../support/stack.ts';
+import { callsBegun } from './lib/calls-begun.ts';
 import { prove, whole } from './row.ts';
 import {
   FOLDED,
@@ -163,13 +164,7 @@ prove('fetch_external', 'The composed server refuses each of them before it begi
   const tricks = TRICKS.map((trick) => filled(trick, 80, 'demo-site', own[0]));
   const all = [...spelled, ...tricks];
   const urls = whole ? all : all.filter((_, index) => index % 10 === 0);
-  const begun = async () =>
-    Number(
-      await inside(
-        'server',
-        `grep -c '"event":"intent".*"tool":"fetch_external"' /data/audit/service-audit.log || true`,
-      ),
-    );
+  const begun = async () => (await callsBegun()).get('fetch_external') ?? 0;
   const before = await begun();
   const failures: string[] = [];
   for (const url of urls) {
@@ -184,6 +179,6 @@ prove('fetch_external', 'The composed server refuses each of them before it begi
   return {
     tries: urls.length,
     failures,
-    figures: `through Caddy of ${new URL(stack.base).hostname}; 0 begun`,
+    figures: `through Caddy; ${records - 1} begun`,
   };
 });
