@@ -21,6 +21,8 @@ export interface LoadOptions {
   until: number;
   /** Whether some browser sessions are left open for the server to close when they are idle. */
   leaveSessions: boolean;
+  /** The scenarios that are played, by name; all of them where it is left out. */
+  only?: readonly string[];
 }
 
 type Step = (tool: string, args: Record<string, unknown>, expected: object) => Promise<ToolAnswer>;
@@ -38,7 +40,8 @@ export async function load(options: LoadOptions, tally: Tally): Promise<void> {
 }
 
 async function play(caller: number, options: LoadOptions, tally: Tally): Promise<void> {
-  const { everyMs, until, leaveSessions } = options;
+  const { everyMs, until, leaveSessions, only } = options;
+  const scenarios = SCENARIOS.filter(({ name }) => only?.includes(name) ?? true);
   let next = Date.now() + (caller * everyMs) / options.callers;
   const step: Step = async (tool, args, expected) => {
     // The pace of the load, not a wait for something.
@@ -51,9 +54,9 @@ async function play(caller: number, options: LoadOptions, tally: Tally): Promise
     return answer;
   };
   for (let round = 0; Date.now() < until; round += 1) {
-    for (let turn = 0; turn < SCENARIOS.length && Date.now() < until; turn += 1) {
+    for (let turn = 0; turn < scenarios.length && Date.now() < until; turn += 1) {
       // Each caller begins elsewhere, so that the tools meet each other in all combinations.
-      const scenario = SCENARIOS[(turn + caller * 3) % SCENARIOS.length] as Scenario;
+      const scenario = scenarios[(turn + caller * 3) % scenarios.length] as Scenario;
       const leaveSession = leaveSessions && (round + caller) % 4 === 0;
       await scenario({ step, name: `soak-${caller}-${round}`, leaveSession }).catch((error: unknown) => {
         const words = error instanceof Error ? error.message : String(error);
@@ -75,7 +78,9 @@ const SCENARIOS: readonly Scenario[] = [
     await step('browser', open, { title: 'Demo site', status: 200 });
     const { structuredContent } = await step('browser', { ...session, action: 'snapshot' }, {});
     const [, ref] = /link "A second page" \[.*?ref=(e\d+)/.exec(String(structuredContent['snapshot'])) ?? [];
-    await step('browser', { ...session, action: 'click', ref }, { title: 'Greeting' });
+    await step('browser', { ...session, action: 'click', ref }, { session: name });
+    // The click's answer does not wait for the next page as long as a loaded machine may need.
+    await step('browser', { ...session, action: 'wait', value: 'Hello' }, { title: 'Greeting' });
     await step(
       'browser',
       { ...session, action: 'text' },
