@@ -95,6 +95,20 @@ describe('actions, checked by Playwright on the same Chromium', () => {
     });
   });
 
+  // The command-line tool reports success for one, having done nothing.
+  it('a selector that cannot be read is invalid_input', async () => {
+    await lab.open('/form');
+    for (const args of [
+      { action: 'text' },
+      { action: 'fill', value: 'x' },
+      { action: 'click' },
+      { action: 'screenshot' },
+    ]) {
+      const { value: failed } = await call({ ...args, ref: '[[[' });
+      expect(failed.error).toMatchObject({ code: 'invalid_input' });
+    }
+  });
+
   it('an element that is not there is not_found, with what to do', async () => {
     await lab.open('/');
     for (const ref of ['#nope', 'e99']) {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { commandsOf } from './commands.ts';
+import { commandsOf, isCss } from './commands.ts';
 import { input } from './schema.ts';
 
 const commands = (args: Record<string, unknown>) => commandsOf(input.parse(args), 500);
@@ -31,4 +31,18 @@ it('a text to wait for, and a script, cannot begin like an option or end the exp
     ['wait', '--fn', 'document.body?.innerText.includes("\\"); alert(1); (\\"")', '--timeout', '500'],
   ]);
   expect(commands({ action: 'eval', value: '--stdin' })).toEqual([['eval', '/**/ --stdin']]);
+});
+
+it.each([
+  ['#name', true],
+  ['$(touch x)', true],
+  ['div[data-x=y]', true],
+  ['e5', false],
+  ['@e5', false],
+  ['text=Send', false],
+  ['xpath=//a', false],
+  ['//a', false],
+  ['(//a)[1]', false],
+])('%s is a CSS selector: %s', (ref, expected) => {
+  expect(isCss(ref)).toBe(expected);
 });

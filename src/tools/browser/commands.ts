@@ -26,6 +26,14 @@ export function isSnapshotRef(ref: string): boolean {
 }
 
 /**
+ * Whether the tool takes this for a CSS selector, rather than for a ref or one of its own kinds (`text=Send`,
+ * `xpath=//a`). One that cannot be read it takes for an element, does nothing, and reports success.
+ */
+export function isCss(ref: string): boolean {
+  return !isSnapshotRef(ref) && !/^(?:\w+=|\(*\/\/)/.test(ref);
+}
+
+/**
  * The commands of an action, each argument in a place where the tool takes it for what it is. (It was tried with
  * every option it knows as text; `policy.ts` and `typing` below keep out the few that it misread.)
  * @param waitMs the longest that `wait` may take

@@ -115,6 +115,18 @@ export class Page extends EventEmitter<Events> {
     return answered;
   }
 
+  /**
+   * Whether a CSS selector can be read at all. Where the page doesn't say, it can.
+   * The page's scripts may have replaced what is asked here; all they win is an error.
+   */
+  async reads(selector: string): Promise<boolean> {
+    const expression = `document.createDocumentFragment().querySelector(${JSON.stringify(selector)})`;
+    const { exceptionDetails } = await this.#send('Runtime.evaluate', { expression }, PING_MS).catch(() => ({
+      exceptionDetails: undefined,
+    }));
+    return exceptionDetails === undefined;
+  }
+
   async answerDialog(accept: boolean, promptText?: string): Promise<void> {
     this.dialog = undefined;
     await this.#send('Page.handleJavaScriptDialog', {

@@ -2,7 +2,7 @@ import { ToolError } from '../../core/errors.ts';
 import type { ToolOutput } from '../../core/tool.ts';
 import type { AgentBrowser, Step } from './agent-browser.ts';
 import { type Act, pdf, screenshot } from './capture.ts';
-import { commandsOf } from './commands.ts';
+import { commandsOf, isCss } from './commands.ts';
 import { stepFailure } from './failures.ts';
 import type { Page } from './page.ts';
 import { readings, visible } from './readings.ts';
@@ -61,6 +61,7 @@ export async function perform(
     return [];
   };
 
+  const readable = input.ref === undefined || !isCss(input.ref) || page.reads(input.ref);
   const titled = READING.has(input.action) ? page.answers() : undefined;
   let steps: Step[] = [];
   let extra: Result['extra'];
@@ -74,6 +75,7 @@ export async function perform(
   } else {
     steps = await act(commandsOf(input, Math.max(timeoutMs - ANSWER_MS, ANSWER_MS)));
   }
+  if (!(await readable)) throw stepFailure(input.action, `"${input.ref}" is no valid selector`, page.url);
   if (stopped === undefined) {
     if (MOVING.has(input.action)) await session.settle(page, signal);
     else await (titled ?? page.answers());
