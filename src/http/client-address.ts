@@ -22,21 +22,17 @@ export function createClientAddress(
     else ranges.addSubnet(address, Number(prefix), family);
   }
 
-  let resolved = new Set<string>();
+  // A promise, so that requests that come while a name is being resolved wait for it and are not taken for strangers.
+  let resolved: Promise<Set<string>> = Promise.resolve(new Set<string>());
   let resolvedAt = Number.NEGATIVE_INFINITY;
   async function isTrusted(peer: string): Promise<boolean> {
     if (ranges.check(peer, isIP(peer) === 6 ? 'ipv6' : 'ipv4')) return true;
     if (names.length === 0) return false;
     if (performance.now() - resolvedAt > NAME_TTL_MS) {
       resolvedAt = performance.now();
-      const answers = await Promise.allSettled(names.map((name) => lookup(name, { all: true })));
-      resolved = new Set(
-        answers.flatMap((answer) =>
-          answer.status === 'fulfilled' ? answer.value.map(({ address }) => address) : [],
-        ),
-      );
+      resolved = addressesOf(names);
     }
-    return resolved.has(peer);
+    return (await resolved).has(peer);
   }
 
   return async (peer, forwardedFor) => {
@@ -45,4 +41,14 @@ export function createClientAddress(
     if (last === undefined || isIP(last) === 0 || isIP(own) === 0) return own;
     return (await isTrusted(own)) ? last : own;
   };
+}
+
+/** All addresses of the names; one that does not resolve has none. */
+async function addressesOf(names: readonly string[]): Promise<Set<string>> {
+  const answers = await Promise.allSettled(names.map((name) => lookup(name, { all: true })));
+  return new Set(
+    answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? answer.value.map(({ address }) => address) : [],
+    ),
+  );
 }
