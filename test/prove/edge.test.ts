@@ -36,7 +36,7 @@ async function send(make: Make, door: Door, every = 1, protocol?: string): Promi
     if (variant === undefined) throw new Error(`no variant ${at}`);
     const name = `${door}, ${variant.kind}: ${variant.name}`;
     names.set(marker, name);
-    const seen = statusesOf(await exchange(door, variant.parts, protocol));
+    const seen = statusesOf(await exchange(door, variant.parts, { protocol }));
     for (const status of seen.length > 0 ? seen.map(String) : ['none']) {
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }

@@ -34,7 +34,11 @@ export async function open(door: Door, protocol = 'http/1.1'): Promise<Socket> {
 }
 
 /** Writes the parts and resolves with all that came back, once the other side has closed or fallen silent. */
-export async function exchange(door: Door, parts: readonly Buffer[], protocol?: string): Promise<string> {
+export async function exchange(
+  door: Door,
+  parts: readonly Buffer[],
+  { protocol, patience = PATIENCE_MS }: { protocol?: string | undefined; patience?: number } = {},
+): Promise<string> {
   const socket = await open(door, protocol);
   const received: Buffer[] = [];
   return new Promise((resolve) => {
@@ -45,7 +49,7 @@ export async function exchange(door: Door, parts: readonly Buffer[], protocol?: 
     socket.on('data', (chunk) => received.push(chunk));
     // A reset is an answer as good as any: what it must not do is run something.
     socket.on('error', done).on('close', done).on('end', done);
-    socket.setTimeout(PATIENCE_MS, done);
+    socket.setTimeout(patience, done);
     for (const part of parts) if (socket.writable) socket.write(part);
   });
 }
