@@ -15,6 +15,8 @@ const SERVICES = ['server', 'chromium', 'egress', 'pages'];
 export interface Answer {
   isError: boolean;
   value: Record<string, unknown> & {
+    url?: string;
+    text?: string;
     notices?: string[];
     error?: { code: string; message: string; hint?: string; retry_after_seconds?: number };
   };
@@ -41,7 +43,17 @@ export interface Lab {
   stop(): Promise<void>;
 }
 
-export async function startLab(): Promise<Lab> {
+/** What a lab has beyond the usual. */
+export interface LabOptions {
+  /** Compose files on top of the lab's own. */
+  files?: readonly string[];
+  /** Services of the appliance that are started, too. */
+  services?: readonly string[];
+  /** Builds the images first, where no container test has. */
+  build?: boolean;
+}
+
+export async function startLab({ files = [], services = [], build = false }: LabOptions = {}): Promise<Lab> {
   const project = `rts-browser-${randomBytes(4).toString('hex')}`;
   const directory = mkdtempSync(join(tmpdir(), 'browser-lab-'));
   const site = `10.213.${randomInt(256)}`;
@@ -56,7 +68,7 @@ export async function startLab(): Promise<Lab> {
   const env = {
     ...process.env,
     COMPOSE_PROJECT_NAME: project,
-    COMPOSE_FILE: 'docker-compose.yml:test/support/browser.compose.yml',
+    COMPOSE_FILE: ['docker-compose.yml', 'test/support/browser.compose.yml', ...files].join(':'),
     COMPOSE_PROJECT_DIRECTORY: '.',
     ENV_FILE: envFile,
     SSH_KEY_FILE: keyFile,
@@ -64,6 +76,9 @@ export async function startLab(): Promise<Lab> {
     // The site is a name server too, so its address must be known beforehand; high, because the engine counts from below.
     SITE_SUBNET: `${site}.0/24`,
     SITE_ADDRESS: `${site}.200`,
+    MESH_SUBNET: `100.${64 + randomInt(64)}.${randomInt(256)}.0/24`,
+    HTTP_PORT: '0',
+    HTTPS_PORT: '0',
   };
   const docker = async (...args: string[]) =>
     (await run('docker', args, { env, maxBuffer: 64 * 1024 * 1024 })).stdout.trim();
@@ -81,12 +96,19 @@ export async function startLab(): Promise<Lab> {
     await compose('down', '--volumes', '--timeout', '15');
     rmSync(directory, { recursive: true, force: true });
   };
-  await compose('up', '--detach', '--no-build', '--wait', '--wait-timeout', '120', ...SERVICES).catch(
-    async (error: unknown) => {
-      await stop();
-      throw error;
-    },
-  );
+  await compose(
+    'up',
+    '--detach',
+    build ? '--build' : '--no-build',
+    '--wait',
+    '--wait-timeout',
+    '120',
+    ...SERVICES,
+    ...services,
+  ).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
   const server = `http://${await address('server', 'outside')}:3000/mcp?token=${secret}`;
 
   async function call(args: Record<string, unknown>, signal?: AbortSignal): Promise<Answer> {

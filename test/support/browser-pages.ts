@@ -6,6 +6,9 @@ import { createSocket } from 'node:dgram';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 
+import { BOMBS, answerBomb } from './browser-bombs.ts';
+import { HOSTILE } from './browser-hostile.ts';
+
 const hits: string[] = [];
 
 type Page = (response: ServerResponse, url: URL, request: IncomingMessage) => void;
@@ -76,76 +79,59 @@ const PAGES: Record<string, Page> = {
     response.end();
   },
   '/hostile': (response, url, request) =>
-    html(HOSTILE(JSON.parse(url.searchParams.get('targets') ?? '[]') as string[]), 'Hostile')(
+    html(
+      HOSTILE(JSON.parse(url.searchParams.get('targets') ?? '[]') as string[], url.searchParams.has('gated')),
+      'Hostile',
+    )(response, url, request),
+  '/gate': (response) => {
+    gate.push(() => response.end());
+  },
+  '/gate/open': (response) => {
+    for (const pass of gate) pass();
+    response.end(String(gate.length));
+    gate = [];
+  },
+  '/report': html('noted'),
+  '/connections': (response) => response.end(JSON.stringify(connections)),
+  '/meta-to': (response, url, request) =>
+    html(`<meta http-equiv="refresh" content="0;url=${url.searchParams.get('url')}">`)(
       response,
       url,
       request,
     ),
+  '/script-to': (response, url, request) =>
+    html(`<script>location = ${JSON.stringify(url.searchParams.get('url'))}</script>`)(
+      response,
+      url,
+      request,
+    ),
+  '/form-to': (response, url, request) =>
+    html(
+      `<form method="post" action="${url.searchParams.get('url')}"></form><script>document.forms[0].submit()</script>`,
+    )(response, url, request),
+  '/refresh-to': (response, url, request) => {
+    response.setHeader('refresh', `0;url=${url.searchParams.get('url')}`);
+    html('on the way')(response, url, request);
+  },
+  '/link-to': (response, url, request) =>
+    html(`<a href="${url.searchParams.get('url')}">go</a>`, 'Link')(response, url, request),
   '/hits': (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(hits));
   },
 };
 
-/** Tries each target in every way a page has, and tells in its title when all of them have ended. */
-const HOSTILE = (targets: string[]) => `<body><script>
-const targets = ${JSON.stringify(targets)};
-const reached = [];
-const soon = (promise) => Promise.race([promise, new Promise((_, no) => setTimeout(no, 4000))]).catch(() => {});
-const tag = (name, attribute, url) => new Promise((done) => {
-  const element = document.createElement(name);
-  element[attribute] = url;
-  element.onload = element.onerror = done;
-  document.body.append(element);
-});
-const socket = (url) => new Promise((done) => {
-  const ws = new WebSocket(url);
-  ws.onopen = () => { reached.push('websocket ' + url); done() };
-  ws.onerror = done;
-});
-const stun = (host) => new Promise((done) => {
-  const peer = new RTCPeerConnection({ iceServers: [
-    { urls: 'stun:' + host + ':3478' },
-    { urls: 'turn:' + host + ':3478?transport=tcp', username: 'u', credential: 'c' },
-    { urls: 'turn:' + host + ':3478', username: 'u', credential: 'c' },
-  ] });
-  peer.createDataChannel('x');
-  peer.onicecandidate = ({ candidate }) => {
-    if (!candidate) return done();
-    if (candidate.address && !candidate.address.endsWith('.local')) reached.push('candidate ' + candidate.candidate);
-  };
-  peer.createOffer().then((offer) => peer.setLocalDescription(offer));
-});
-const all = targets.flatMap((url) => {
-  const { host, hostname } = new URL(url);
-  return [
-    fetch(url).then(async (answer) => { reached.push('fetch ' + url + ' ' + answer.status) }),
-    fetch(url, { mode: 'no-cors', method: 'POST', body: 'x' }),
-    fetch('/to?url=' + encodeURIComponent(url), { mode: 'no-cors' }),
-    tag('img', 'src', url), tag('script', 'src', url), tag('iframe', 'src', url), tag('object', 'data', url),
-    tag('iframe', 'src', '/to?url=' + encodeURIComponent(url)),
-    socket('ws://' + host + '/'),
-    stun(hostname),
-    Promise.resolve(navigator.sendBeacon(url, 'x')),
-    new Promise((done) => { const es = new EventSource(url); es.onerror = done; es.onopen = () => reached.push('eventsource ' + url) }),
-    new Promise((done) => { const w = new Worker(URL.createObjectURL(new Blob([
-      'fetch(' + JSON.stringify(url) + ', { mode: "no-cors" }).finally(() => postMessage(0))']))); w.onmessage = done }),
-  ].map(soon);
-});
-for (const url of targets) {
-  for (const rel of ['prefetch', 'preconnect', 'dns-prefetch', 'prerender', 'stylesheet']) {
-    const link = document.createElement('link');
-    Object.assign(link, { rel, href: url });
-    document.head.append(link);
-  }
-}
-Promise.all(all).then(() => { window.reached = reached; document.title = 'tried ' + all.length });
-</script>`;
+/** Let through all at once, so that a test may look around before a hostile page begins. */
+let gate: (() => void)[] = [];
+/** Connections to the site's port by the address they came from. */
+const connections: Record<string, number> = {};
 
 createServer((request, response) => {
   const url = new URL(request.url ?? '/', 'http://pages');
   hits.push(`http ${request.headers.host} ${request.url}`);
-  const page = PAGES[url.pathname];
+  const bomb = url.pathname.replace('/bomb/', '');
+  if (url.pathname !== bomb && answerBomb(bomb, response)) return;
+  const page = BOMBS[bomb] === undefined ? PAGES[url.pathname] : html(BOMBS[bomb], bomb);
   if (page) page(response, url, request);
   else html('<p>no such page</p>', 'Not found', 404)(response, url, request);
 })
@@ -153,14 +139,21 @@ createServer((request, response) => {
     hits.push(`upgrade ${request.headers.host}`);
     socket.end();
   })
+  .on('connection', ({ remoteAddress = '' }) => {
+    const from = remoteAddress.replace('::ffff:', '');
+    connections[from] = (connections[from] ?? 0) + 1;
+  })
   .listen(80);
 createSocket('udp4')
   .on('message', () => hits.push('udp hidden'))
   .bind(3478);
-createTcpServer((socket) => {
-  hits.push('tcp hidden');
-  socket.end();
-}).listen(3478);
+// Where a target of that name would listen: sshd, HTTPS, the server, TURN, an API, the debugging port.
+for (const port of [22, 443, 3000, 3478, 8080, 9222]) {
+  createTcpServer((socket) => {
+    hits.push('tcp hidden');
+    socket.on('error', () => {}).end();
+  }).listen(port);
+}
 
 const PUBLIC = [93, 184, 216, 34];
 const PRIVATE = String(process.env['SITE_ADDRESS']).split('.').map(Number);
