@@ -63,7 +63,7 @@ async function refused(
 interface Way {
   what: string;
   /** Lines of the known-hosts file for a device on that port. */
-  known(port: number): string;
+  known: (port: number) => string;
   shows: readonly Key[];
 }
 
