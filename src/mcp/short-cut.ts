@@ -39,8 +39,8 @@ const LONGEST_ENVELOPE = 2_048;
 const MOST_ENVELOPES = 256;
 
 /**
- * Answers the plain case without building a server of the SDK for it, which costs ten times as much as everything
- * else. The SDK (`whole`) says each kind of answer once; from then on its words are repeated with the id of the
+ * Answers the plain case without building a server of the SDK for it, which costs more than everything else
+ * together. The SDK (`whole`) says each kind of answer once; from then on its words are repeated with the id of the
  * request, and around the results of the same gate. Whatever is not plain goes to the SDK: other methods, keys,
  * headers or envelopes than expected, odd ids, progress, unknown tools, malformed calls, batches, clients that are
  * gone. `short-cut.test.ts` compares both ways request by request.
