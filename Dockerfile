@@ -70,19 +70,25 @@ RUN groupadd --gid 10001 service \
   && install -d -m 755 /config \
   && install -d -m 700 -o service -g service /data/audit /data/ssh
 COPY --from=browser-cli /usr/local/lib/node_modules/agent-browser /usr/local/lib/node_modules/agent-browser
-COPY --from=browser-cli /usr/local/bin/agent-browser /usr/local/bin/agent-browser
 WORKDIR /app
 COPY --from=production /app/node_modules ./node_modules
 COPY package.json ./
 COPY --from=sbom /app/sbom.cdx.json ./
 COPY --from=build /app/dist ./dist
-RUN ln -s /app/dist/main.js /usr/local/bin/remote-tool-server
+# COPY would follow a link and bring the browser's tool a second time. The compiled code of all modules is kept beside
+# them, which saves a sixth of a start's work and some of each health check's; nobody can write to it later.
+RUN ln -s /app/dist/main.js /usr/local/bin/remote-tool-server \
+  && cd /usr/local/bin && ln -s ../lib/node_modules/agent-browser/bin/agent-browser-linux-* agent-browser \
+  && test -x agent-browser && cd /app \
+  && NODE_COMPILE_CACHE=/app/compiled node -e 'Promise.all(["serve", "health"].map((name) => import(`/app/dist/cli/${name}.js`))).then(() => process.exit(0))' \
+  && chmod -R a+rX,go-w /app/compiled
 # RUN_AS is whom the server becomes; io_uring has to be off for Node to become anyone.
-ENV NODE_ENV=production HOME=/home/service RUN_AS=10001:10001 UV_USE_IO_URING=0
+ENV NODE_ENV=production HOME=/home/service RUN_AS=10001:10001 UV_USE_IO_URING=0 NODE_COMPILE_CACHE=/app/compiled
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["node", "dist/main.js", "health"]
-ENTRYPOINT ["node", "dist/main.js"]
+# Each answer's garbage dies young; without a bound that space alone grows by 60 MB under load.
+ENTRYPOINT ["node", "--max-semi-space-size=4", "dist/main.js"]
 CMD ["serve"]
 
 # --- Caddy: the official one, for an account without rights ---------------------------------------------------

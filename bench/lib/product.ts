@@ -7,7 +7,8 @@ export const SECRET = 'c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c
 /** The built server, with an audit log of its own under `directory`; what it would reach outside is not there. */
 export function product(directory: string, env: Readonly<Record<string, string>> = {}): ServerCommand {
   return {
-    args: [join(process.cwd(), 'dist/main.js')],
+    // As the image starts it.
+    args: ['--max-semi-space-size=4', join(process.cwd(), 'dist/main.js')],
     cwd: directory,
     log: join(directory, 'server.log'),
     env: {
