@@ -65,6 +65,11 @@ const LEFT: readonly (readonly [string, string])[] = [
   ['a process of another account (sudo, su)', `su root -c '${SLEEP}'`],
 ];
 
+/** Seen with 26 timeouts in the same second on a machine with fifty processes to each processor. */
+const TOO_SLOW =
+  'any process, where the device admits no login or channel within 4 s after the timeout: the answer says so';
+const AT_A_TIME = 5;
+
 const USERS = ['demo', 'basher', 'root'] as const;
 
 async function survivors(): Promise<string[]> {
@@ -115,15 +120,17 @@ prove('ssh_exec', 'Nothing that a command started in its session survives its ti
     if (found.length > 0) failures.push(`${user}, ${what}: ${found.join('; ')}`);
     if (found.length > 0) await killSurvivors();
   }
-  const together = await Promise.all(crowd.map((each) => timeoutOf(...each)));
-  all.push(...together);
-  failures.push(...(await left(together)).map((line) => `of many at a time: ${line}`));
+  for (let at = 0; at < crowd.length; at += AT_A_TIME) {
+    const together = await Promise.all(crowd.slice(at, at + AT_A_TIME).map((each) => timeoutOf(...each)));
+    all.push(...together);
+    failures.push(...(await left(together)).map((line) => `of many at a time: ${line}`));
+  }
   const unsure = all.filter(({ sure }) => !sure).length;
   return {
     tries: all.length,
     failures: [...failures, ...all.flatMap((ended) => ended.failures)],
     figures: `${failures.length} survivors, as ${USERS.join(', ')}; ${unsure} answers were not sure of it within 4 s, and said so`,
-    missed: LEFT.map(([what]) => what),
+    missed: [...LEFT.map(([what]) => what), TOO_SLOW],
   };
 });
 
