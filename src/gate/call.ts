@@ -161,7 +161,7 @@ export function createGate({ tools, audit, metrics, redact, limits, log }: GateP
           outcome: 'error',
         });
         if (unwritten) return unwritten;
-        throw new UnknownToolError(request.tool, [...byName.keys()]);
+        throw new UnknownToolError(clean(request.tool), [...byName.keys()]);
       }
 
       const parsed = tool.input.safeParse(request.arguments ?? {}, { reportInput: true });

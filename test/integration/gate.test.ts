@@ -102,6 +102,16 @@ describe('the audit log', () => {
     ]);
   });
 
+  it('says back no secret that a tool was called by, whole or cut', async () => {
+    for (const name of [SECRET, `a-tool-${SECRET}`]) {
+      const response = await server.post({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name } });
+      const text = await response.text();
+      expect(text).toContain('Unknown tool: ');
+      expect(text).not.toContain(SECRET.slice(0, 32));
+    }
+    expect(server.auditText()).not.toContain(SECRET.slice(0, 32));
+  });
+
   it('records an unknown tool, and calls that the protocol layer turns away', async () => {
     const call = (params: unknown) => server.post({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
     const records = await auditOf(async () => {
