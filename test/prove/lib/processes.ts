@@ -16,7 +16,8 @@ export interface Process {
 
 /** Any image of the project with a shell; what it looks at is the other container. */
 const IMAGE = 'remote-tool-server/chromium:0.1.0';
-const LOOK = `cd /proc && for p in [0-9]*; do
+/** Lists them for `parseProcesses`. */
+export const LOOK = `cd /proc && for p in [0-9]*; do
   [ "$p" != $$ ] && argv=$(base64 -w0 <$p/cmdline 2>/dev/null) && [ -n "$argv" ] || continue
   [ "$(awk '/^PPid/{print $2}' $p/status)" != $$ ] || continue
   echo "$p $(awk '/^Uid/{u=$3} /^CapEff/{c=$2} /^Seccomp_filters/{f=$2} /^NoNewPrivs/{n=$2} END{print u, c, f, n}' $p/status) $(readlink $p/ns/user) $argv"
@@ -31,19 +32,24 @@ export const besideProcesses = (service: string, command: string): Promise<strin
   );
 
 /** Every process in a service's container, but those that look. */
-export async function processesOf(service: string): Promise<Process[]> {
-  const lines = (await besideProcesses(service, LOOK)).trim().split('\n');
-  return lines.map((line) => {
-    const [pid, uid, capabilities = '', filters, nnp, userNamespace = '', argv = ''] = line.split(' ');
-    return {
-      pid: Number(pid),
-      uid: Number(uid),
-      capabilities,
-      filters: Number(filters),
-      noNewPrivileges: nnp === '1',
-      userNamespace,
-      // Chromium writes its renderers' arguments anew, with spaces between.
-      argv: Buffer.from(argv, 'base64').toString().split(/[\0 ]/).filter(Boolean),
-    };
-  });
+export const processesOf = async (service: string): Promise<Process[]> =>
+  parseProcesses(await besideProcesses(service, LOOK));
+
+export function parseProcesses(text: string): Process[] {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [pid, uid, capabilities = '', filters, nnp, userNamespace = '', argv = ''] = line.split(' ');
+      return {
+        pid: Number(pid),
+        uid: Number(uid),
+        capabilities,
+        filters: Number(filters),
+        noNewPrivileges: nnp === '1',
+        userNamespace,
+        // Chromium writes its renderers' arguments anew, with spaces between.
+        argv: Buffer.from(argv, 'base64').toString().split(/[\0 ]/).filter(Boolean),
+      };
+    });
 }
