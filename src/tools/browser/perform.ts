@@ -53,6 +53,7 @@ export async function perform(
   const timeoutMs = input.timeout_seconds * 1000;
   const what = input.action === 'open' ? `open ${input.url}` : `${input.action} on ${page.url}`;
   const shown = page.document;
+  const from = page.url;
   let stopped: 'dialog' | 'closed' | undefined;
   const act: Act = async (commands, image) => {
     const outcome = await session.act(page, commands, { what, signal, timeoutMs, ...image });
@@ -77,7 +78,11 @@ export async function perform(
   }
   if (!(await readable)) throw stepFailure(input.action, `"${input.ref}" is no valid selector`, page.url);
   if (stopped === undefined) {
-    if (MOVING.has(input.action)) await session.settle(page, signal);
+    // The tool heard of the new document by a connection of its own; ours may be behind on a busy machine, and the
+    // answer would tell of the page before. Within a document there is no new one.
+    const leaves = input.action === 'open' && !isWithin(from, new URL(input.url ?? from).href);
+    const arrived = leaves ? () => page.document !== shown : undefined;
+    if (MOVING.has(input.action)) await session.settle(page, signal, arrived);
     else await (titled ?? page.answers());
     if (!page.closed) rejectErrorPage(page);
   }
@@ -113,6 +118,10 @@ async function answerDialog(page: Page, input: BrowserInput, notices: string[]):
   await page.answerDialog(answer === 'accept', promptText.length > 0 ? promptText.join(':') : undefined);
   await page.answers();
 }
+
+/** Whether opening an address only moves to another place of the page that is shown. */
+const isWithin = (page: string, opened: string): boolean =>
+  opened.includes('#') && opened.split('#')[0] === page.split('#')[0];
 
 function tabOf(session: Session, name: string): Page {
   const tabs = session.context.pages();

@@ -118,9 +118,16 @@ export class Session {
     }
   }
 
-  /** Waits, a while, until what an action has set going is there. */
-  async settle(page: Page, signal: AbortSignal): Promise<void> {
+  /**
+   * Waits, a while, until what an action has set going is there.
+   * @param arrived for an action that is known to have led to another document: whether that is the one seen
+   */
+  async settle(page: Page, signal: AbortSignal, arrived?: () => boolean): Promise<void> {
     if (page.dialog || page.gone) return;
+    if (arrived) {
+      const soon = AbortSignal.any([signal, AbortSignal.timeout(SETTLE_MS)]);
+      await page.until(() => arrived() || page.dialog !== undefined || page.gone, soon);
+    }
     // The page's own thread answers after it has begun what the action asked of it.
     await page.answers();
     const enough = AbortSignal.any([signal, AbortSignal.timeout(SETTLE_MS)]);
