@@ -50,7 +50,7 @@ async function play(caller: number, options: LoadOptions, tally: Tally): Promise
     tally.calls += 1;
     tally.byTool[tool] = (tally.byTool[tool] ?? 0) + 1;
     const answer = await call(tool, args);
-    expect(answer.structuredContent).toMatchObject(expected);
+    expect(answer.structuredContent, JSON.stringify(answer.structuredContent)).toMatchObject(expected);
     return answer;
   };
   for (let round = 0; Date.now() < until; round += 1) {
@@ -75,12 +75,12 @@ const SCENARIOS: readonly Scenario[] = [
   async function pages({ step, name, leaveSession }) {
     const session = { session: name };
     const open = { ...session, action: 'open', url: 'http://demo-site/' };
-    await step('browser', open, { title: 'Demo site', status: 200 });
+    await step('browser', open, { url: 'http://demo-site/', status: 200 });
     const { structuredContent } = await step('browser', { ...session, action: 'snapshot' }, {});
     const [, ref] = /link "A second page" \[.*?ref=(e\d+)/.exec(String(structuredContent['snapshot'])) ?? [];
     await step('browser', { ...session, action: 'click', ref }, { session: name });
     // The click's answer does not wait for the next page as long as a loaded machine may need.
-    await step('browser', { ...session, action: 'wait', value: 'Hello' }, { title: 'Greeting' });
+    await step('browser', { ...session, action: 'wait', value: 'Hello' }, { session: name });
     await step(
       'browser',
       { ...session, action: 'text' },
