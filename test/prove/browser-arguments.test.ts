@@ -40,7 +40,7 @@ prove(
     let tried = 0;
     await lab.open('/form', 'texts');
     // The first three are those that the tool does take for options, where it is not kept from it.
-  for (const text of new Set(['--clear', '--delay', '--cdp', ...some(TEXTS, 9)])) {
+    for (const text of new Set(['--clear', '--delay', '--cdp', ...some(TEXTS, 9)])) {
       for (const action of ['fill', 'type'] as const) {
         tried++;
         await lab.call({ action: 'fill', ref: '#name', value: '', session: 'texts' });
