@@ -75,7 +75,7 @@ export async function startDevices(count: number, say: (text: string) => void): 
 }
 
 async function untilListening(address: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 1_200; tries += 1) {
     const socket = createConnection(22, address);
     const answered = await once(socket, 'data').then(
       () => true,
@@ -85,7 +85,7 @@ async function untilListening(address: string): Promise<void> {
     if (answered) return;
     await wait(50);
   }
-  throw new Error(`no SSH server at ${address} after 10 s`);
+  throw new Error(`no SSH server at ${address} after a minute`);
 }
 
 /** Reads the resident memory of a container's process, in MB. */

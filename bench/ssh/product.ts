@@ -128,7 +128,7 @@ export async function startProduct(devices: Devices): Promise<Product> {
 }
 
 async function untilHealthy(url: string, headers: Record<string, string>, id: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 1_200; tries += 1) {
     const healthy = await fetch(url, { headers }).then(
       ({ ok }) => ok,
       () => false,

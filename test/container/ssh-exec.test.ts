@@ -101,6 +101,23 @@ END`;
     expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
   });
 
+  // The memory that output is read into is used again: what the key exchange still needs must not be written over.
+  it('is whole while keys are exchanged anew, megabyte after megabyte', async () => {
+    const other = await startDevice(...NONE, 'RekeyLimit=1M');
+    const own = rigFor(other);
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () => own.exec({ command: 'seq 1 3000000' })),
+    );
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ isError: false, exit_code: 0, stderr: '' });
+      expect(answer.stdout).toContain('[… 22856128 bytes cut …]');
+      expect(answer.stdout.slice(-16)).toBe('2999999\n3000000\n');
+    }
+    expect(own.connections()).toBe(1);
+    await own.close();
+    await other.stop();
+  });
+
   it('keeps as much output as was asked for', async () => {
     const answer = await rig.exec({ command: 'printf 0123456789', max_output_bytes: 4 });
     expect(answer.stdout).toBe('01\n[… 6 bytes cut …]\n89');

@@ -1,4 +1,4 @@
-import { createConnection } from 'node:net';
+import { createConnection, type Socket } from 'node:net';
 
 import ssh2, { type AnyAuthMethod, type Client, type ClientChannel, type ServerHostKeyAlgorithm } from 'ssh2';
 
@@ -6,6 +6,7 @@ import { ToolError, messageOf } from '../../core/errors.ts';
 import { connectFailure, lostMidCommand } from './failures.ts';
 import { keyFault } from './key.ts';
 import type { KnownHosts } from './known-hosts.ts';
+import { createReadBuffer } from './read-buffer.ts';
 
 /** Where a command runs. */
 export interface Target {
@@ -98,7 +99,8 @@ export async function connect(
   const tried: string[] = [];
   const banners: string[] = [];
   const client = new ssh2.Client();
-  const socket = createConnection({ host: target.address, port: target.port, noDelay: true });
+  const socket = open(target);
+  let checked: Buffer | undefined;
 
   await new Promise<void>((resolve, reject) => {
     let hostKeyError: unknown;
@@ -143,8 +145,15 @@ export async function connect(
         next(method);
       },
       hostVerifier: (key: Buffer, verify: (ok: boolean) => void) => {
-        knownHosts.check(host, key).then(
-          () => verify(true),
+        // Keys are exchanged anew after some gigabytes, and the key that was shown at first needs no second look at
+        // the file: output goes on meanwhile, and would write over the rest of the exchange.
+        if (checked?.equals(key)) return verify(true);
+        const shown = Buffer.from(key);
+        knownHosts.check(host, shown).then(
+          () => {
+            checked = shown;
+            verify(true);
+          },
           (error: unknown) => {
             hostKeyError = error;
             verify(false);
@@ -162,10 +171,30 @@ export async function connect(
   return connection(target, client, socket, method);
 }
 
+/** A socket that reads large output into the same memory again and again. */
+function open({ address, port }: Target): Socket {
+  const memory = createReadBuffer();
+  const socket: Socket = createConnection({
+    host: address,
+    port,
+    noDelay: true,
+    onread: {
+      buffer: () => memory.next(),
+      callback: (bytes, buffer): boolean => {
+        memory.took(bytes);
+        // Sockets that read so have no such event of their own, and ssh2 waits for it.
+        return socket.emit('data', buffer.subarray(0, bytes));
+      },
+    },
+  });
+  // Until ssh2 listens, and resumes it: what came before would be lost.
+  return socket.pause();
+}
+
 function connection(
   target: Target,
   client: Client,
-  socket: ReturnType<typeof createConnection>,
+  socket: Socket,
   method: Connection['method'],
 ): Connection {
   let alive = true;
