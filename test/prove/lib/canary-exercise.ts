@@ -101,9 +101,9 @@ export async function exercise(secrets: Record<string, string>): Promise<Told> {
     ['code-host', 'snippet_kb', { action: 'list' }],
   ] as const) {
     const faults: Fault[] = [
-      { status: 403, body: { message: `no: ${all}` } },
+      { status: 401, body: { message: `no: ${all}` } },
       { status: 500 },
-      { status: 401 },
+      { status: 403, body: { message: `no: ${all}` } },
       { status: 502, body: `<html>${all}</html>` },
       { status: 200, body: `not JSON ${all}` },
       { reset: true },
