@@ -173,7 +173,7 @@ const WAYS: Record<string, unknown>[] = [
 
 prove(
   'fetch_external',
-  'A bomb costs what is read of it, and no more than was asked for comes back',
+  'A bomb is not unpacked into memory, and no more than was asked for comes back',
   async () => {
     const failures: string[] = [];
     let total = 0;
