@@ -60,10 +60,12 @@ async function play(caller: number, options: LoadOptions, tally: Tally): Promise
       // Each caller begins elsewhere, so that the tools meet each other in all combinations.
       const scenario = scenarios[(turn + caller * 3) % scenarios.length] as Scenario;
       const leaveSession = leaveSessions && (round + caller) % 4 === 0;
-      await scenario({ step, name: `soak-${caller}-${round}`, round, leaveSession }).catch((error: unknown) => {
-        const words = error instanceof Error ? error.message : String(error);
-        tally.failures.push(`${new Date().toISOString()} ${scenario.name}: ${words}`.slice(0, 2000));
-      });
+      await scenario({ step, name: `soak-${caller}-${round}`, round, leaveSession }).catch(
+        (error: unknown) => {
+          const words = error instanceof Error ? error.message : String(error);
+          tally.failures.push(`${new Date().toISOString()} ${scenario.name}: ${words}`.slice(0, 2000));
+        },
+      );
     }
   }
 }
@@ -140,7 +142,8 @@ const SCENARIOS: readonly Scenario[] = [
     if (round % 2 === 1) return;
     const query = { query: 'createServer', path: 'src/server' };
     const { structuredContent } = await step('code_search', query, {});
-    if (structuredContent.error?.code !== 'rate_limited') expect(structuredContent).toMatchObject({ total: 1 });
+    if (structuredContent.error?.code !== 'rate_limited')
+      expect(structuredContent).toMatchObject({ total: 1 });
   },
   function refusals({ step }) {
     const error = { code: 'domain_not_allowed' };
