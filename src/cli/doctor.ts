@@ -52,7 +52,7 @@ export async function runDoctor(options: DoctorOptions): Promise<0 | 1> {
     // All at once, told in order.
     for (const outcome of examine(loaded, options)) report(await outcome);
   } else {
-    report([checkKey(key)]);
+    report([await checkKey(key)]);
     report([warn('all else', 'not looked at', 'Mend the configuration, then run the doctor again.')]);
   }
   if (json) write(`${JSON.stringify(all, null, 2)}\n`);
@@ -80,7 +80,7 @@ function examine({ config }: Loaded, { env, key }: DoctorOptions): Promise<Findi
 
   const checks: Check[] = [
     { name: 'secret', run: async () => checkSecret(server.secret) },
-    { name: 'SSH key', run: async () => checkKey(key) },
+    { name: 'SSH key', run: () => checkKey(key) },
     { name: 'SSH host keys', run: () => checkKnownHosts(ssh) },
     { name: 'mesh API', run: () => checkMesh(meshSettings.provider, devices) },
     { name: 'code host', run: (signal) => checkCodeHost(codeHost, signal) },

@@ -9,6 +9,7 @@ import { SERVER_NAME, VERSION } from '../core/version.ts';
 import { createRedactor } from '../gate/redact.ts';
 import { listen } from '../http/listen.ts';
 import { keyFault } from '../tools/ssh-exec/key.ts';
+import { loadDeferred } from './deferred.ts';
 import type { KeyFile } from './privileges.ts';
 
 export interface StartOptions {
@@ -35,10 +36,12 @@ export interface RunningServer {
 export class StartError extends Error {}
 
 const GRACE_MS = 10_000;
+/** Behind the first answers, and long before most first calls. */
+const DEFERRED_MS = 1_000;
 
 /** @throws StartError naming everything that is wrong */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
-  const { config, sources, secrets, warnings } = configure(options);
+  const { config, sources, secrets, warnings } = await configure(options);
   const redact = createRedactor(secrets);
   const log = createLog(options.write, redact);
   for (const warning of [...options.warnings, ...warnings]) log.warn(warning);
@@ -73,6 +76,10 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       `  GET  ${address}/health?token=<MCP_SECRET>\n`,
   );
 
+  const deferred = setTimeout(() => {
+    loadDeferred().catch((error: unknown) => log.error('a library is missing', { reason: messageOf(error) }));
+  }, DEFERRED_MS).unref();
+
   return {
     port: (server.address() as AddressInfo).port,
     reload() {
@@ -87,6 +94,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       }
     },
     async stop() {
+      clearTimeout(deferred);
       log.info('stopping', { grace_seconds: GRACE_MS / 1000 });
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await app.settle(GRACE_MS);
@@ -112,7 +120,7 @@ function load({ env, readYaml }: StartOptions): Loaded {
 }
 
 /** Configuration and key together, so that every fault is told at once. */
-function configure(options: StartOptions): Loaded {
+async function configure(options: StartOptions): Promise<Loaded> {
   const { key } = options;
   const faults: string[] = [];
   let loaded: Loaded | undefined;
@@ -122,7 +130,8 @@ function configure(options: StartOptions): Loaded {
     if (!(error instanceof ConfigError)) throw error;
     faults.push(...error.faults);
   }
-  const fault = key.state === 'fault' ? key.message : key.state === 'read' ? keyFault(key.text) : undefined;
+  const fault =
+    key.state === 'fault' ? key.message : key.state === 'read' ? await keyFault(key.text) : undefined;
   if (fault !== undefined) faults.push(fault);
   if (loaded === undefined || faults.length > 0) throw new StartError(faults.join('\n'));
   return loaded;

@@ -1,4 +1,4 @@
-import { Agent, type Response, fetch } from 'undici';
+import type { Response } from 'undici';
 
 import { ToolError, systemCodeOf } from '../core/errors.ts';
 
@@ -34,12 +34,14 @@ const MOST_CONNECTIONS = 8;
 const IDLE_MS = 30_000;
 
 export function createHttp(): Http {
-  const agent = new Agent({ connections: MOST_CONNECTIONS, keepAliveTimeout: IDLE_MS });
+  // With the first request: a start needs none of it.
+  let client: ReturnType<typeof createClient> | undefined;
   return {
     async send({ method, url, headers, body, maxBytes, timeoutMs, signal }) {
       signal.throwIfAborted();
       const late = AbortSignal.timeout(timeoutMs);
       try {
+        const { fetch, agent } = await (client ??= createClient());
         const response = await fetch(url, {
           method,
           headers,
@@ -61,8 +63,13 @@ export function createHttp(): Http {
       }
     },
     // Not `close`, which would wait for an answer that may never come.
-    close: () => agent.destroy(),
+    close: async () => (await client)?.agent.destroy(),
   };
+}
+
+async function createClient() {
+  const { Agent, fetch } = await import('undici');
+  return { fetch, agent: new Agent({ connections: MOST_CONNECTIONS, keepAliveTimeout: IDLE_MS }) };
 }
 
 async function readBody(response: Response, { host }: URL, maxBytes: number): Promise<Buffer> {

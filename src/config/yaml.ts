@@ -1,4 +1,6 @@
-import { parseDocument } from 'yaml';
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
 
 /**
  * Parses the YAML file into a map from dotted key to value.
@@ -11,6 +13,8 @@ export function parseYaml(
   known: readonly string[],
   faults: string[],
 ): Map<string, unknown> {
+  // Here and not above: most starts have no such file.
+  const { parseDocument } = require('yaml') as typeof import('yaml');
   const values = new Map<string, unknown>();
   const document = parseDocument(text, { prettyErrors: true });
   for (const error of document.errors) {

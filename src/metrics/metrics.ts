@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Registers } from './registers.ts';
 
 /** What the gate tells of a call when it is over. */
 export interface CallFacts {
@@ -13,74 +13,59 @@ export interface CallFacts {
   seconds: number;
 }
 
+export interface Gauge {
+  name: string;
+  help: string;
+  read: () => number | undefined;
+}
+
 export interface Metrics {
   call(facts: CallFacts): void;
   /** A number that is read when the metrics are asked for; undefined leaves it out. */
-  gauge(name: string, help: string, read: () => number | undefined): void;
+  gauge(name: Gauge['name'], help: Gauge['help'], read: Gauge['read']): void;
   /** The Prometheus text format. */
   text(): Promise<string>;
   readonly contentType: string;
 }
 
-const PREFIX = 'remote_tool_server_';
-/** A label with values without bound would make each scrape larger than the last. */
-const MOST_RULES = 100;
+/** Of the Prometheus text format, as its documentation has it. */
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
+/**
+ * Counts from the first call on; the library that keeps the counts is loaded with that call or with the first scrape,
+ * because a start needs none of it.
+ */
 export function createMetrics(): Metrics {
-  const registry = new Registry();
-  const registers = [registry];
-  const calls = new Counter({
-    name: `${PREFIX}calls_total`,
-    help: 'Tool calls that ended, by tool, outcome and error code.',
-    labelNames: ['tool', 'outcome', 'error_code'],
-    registers,
-  });
-  const refusals = new Counter({
-    name: `${PREFIX}refusals_total`,
-    help: 'Tool calls that a policy refused, by tool and rule.',
-    labelNames: ['tool', 'rule'],
-    registers,
-  });
-  const durations = new Histogram({
-    name: `${PREFIX}call_duration_seconds`,
-    help: 'How long tool calls took, by tool.',
-    labelNames: ['tool'],
-    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 3_600],
-    registers,
-  });
-  const rules = new Set<string>();
+  const gauges: Gauge[] = [
+    { name: 'resident_memory_bytes', help: 'Memory of the process.', read: () => process.memoryUsage.rss() },
+    { name: 'uptime_seconds', help: 'Since the process started.', read: () => process.uptime() },
+  ];
+  /** Calls that ended while the library was loaded. */
+  const early: CallFacts[] = [];
+  let registers: Registers | undefined;
+  let loading: Promise<Registers> | undefined;
 
-  const metrics: Metrics = {
-    call({ tool, outcome, errorCode = '', rule, seconds }) {
-      calls.inc({ tool, outcome, error_code: errorCode });
-      durations.observe({ tool }, seconds);
-      if (rule !== undefined) refusals.inc({ tool, rule: bounded(rule) });
+  const load = () =>
+    (loading ??= import('./registers.ts').then(({ createRegisters }) => {
+      const made = createRegisters(gauges);
+      for (const facts of early.splice(0)) made.call(facts);
+      return (registers = made);
+    }));
+
+  return {
+    call(facts) {
+      if (registers) {
+        registers.call(facts);
+      } else {
+        early.push(facts);
+        void load();
+      }
     },
     gauge(name, help, read) {
-      // prom-client registers a gauge by making it; `collect` runs at each scrape.
-      void new Gauge({
-        name: PREFIX + name,
-        help,
-        registers,
-        collect() {
-          const value = read();
-          if (value === undefined) this.remove();
-          else this.set(value);
-        },
-      });
+      gauges.push({ name, help, read });
+      registers?.gauge({ name, help, read });
     },
-    text: () => registry.metrics(),
-    contentType: registry.contentType,
+    text: async () => (await load()).text(),
+    contentType: CONTENT_TYPE,
   };
-  metrics.gauge('resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss());
-  metrics.gauge('uptime_seconds', 'Since the process started.', () => process.uptime());
-  return metrics;
-
-  /** A rule names the path that broke it after a colon; as a label only the rule itself is of use. */
-  function bounded(rule: string): string {
-    const label = rule.startsWith('outside allowed directories') ? 'outside allowed directories' : rule;
-    if (rules.size >= MOST_RULES && !rules.has(label)) return 'other';
-    rules.add(label);
-    return label;
-  }
 }

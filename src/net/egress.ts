@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 
-import { type Dispatcher, Pool, buildConnector } from 'undici';
+import type { Dispatcher, Pool, buildConnector } from 'undici';
 
 import { isSameAddress, literalAddress } from './address.ts';
 import { orAborted } from './or-aborted.ts';
@@ -71,6 +71,8 @@ export function createEgress(options: EgressOptions): Egress {
       for (const address of known.addresses) options.vet(url, address);
       return known.pool;
     }
+    // Before the look-up: nothing may come between the vetting of its answer and the pool that is bound to it.
+    const undici = await import('undici');
     // The resolver cannot be stopped, but nobody has to wait for it.
     // Asked once: a second look-up could answer with another address than the one that was vetted.
     const literal = literalAddress(url.hostname);
@@ -88,8 +90,8 @@ export function createEgress(options: EgressOptions): Egress {
     drop(url.origin);
     const oldest = routes.size >= MOST_ORIGINS ? routes.keys().next().value : undefined;
     if (oldest !== undefined) drop(oldest);
-    const pool = new Pool(url.origin, {
-      connect: pinned(addresses, options),
+    const pool = new undici.Pool(url.origin, {
+      connect: pinned(undici.buildConnector, addresses, options),
       connections: CONNECTIONS_PER_ORIGIN,
       // The caller's signal bounds the whole; undici's own timers would only blur the message.
       headersTimeout: 0,
@@ -129,14 +131,18 @@ export function createEgress(options: EgressOptions): Egress {
 }
 
 /** Connects to the given addresses only, whatever the name resolves to by now; the first that answers is taken. */
-function pinned(addresses: readonly string[], options: EgressOptions): buildConnector.connector {
+function pinned(
+  build: typeof buildConnector,
+  addresses: readonly string[],
+  options: EgressOptions,
+): buildConnector.connector {
   const lookup: LookupFunction = (_hostname, { all }, callback) => {
     const list = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
     // Happy eyeballs asks for all; without them Node takes one.
     if (all) callback(null, list);
     else callback(null, list[0]?.address ?? '', list[0]?.family);
   };
-  const connect = buildConnector({
+  const connect = build({
     lookup,
     autoSelectFamily: true,
     timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,

@@ -59,10 +59,10 @@ describe('imports', () => {
   });
 
   it.each([
-    ['ssh2', /^src\/tools\/ssh-exec\//],
+    ['ssh2', /^src\/(tools\/ssh-exec\/|cli\/deferred\.ts$)/],
     ['@modelcontextprotocol/server', /^src\/(mcp|http)\//],
     ['minisearch', /^src\/tools\/snippet-kb\//],
-    ['undici', /^src\/(net|mesh|codehost|tools\/(fetch-external|browser))\//],
+    ['undici', /^src\/(net\/|mesh\/|codehost\/|tools\/(fetch-external|browser)\/|cli\/deferred\.ts$)/],
     ['yaml', /^src\/config\//],
     ['@opentelemetry/sdk-trace-base', /^src\/metrics\/tracing\.ts$/],
     ['prom-client', /^src\/metrics\//],

@@ -89,10 +89,10 @@ describe('the disk', () => {
 });
 
 describe('the SSH key', () => {
-  it('that the doctor’s own user may not read says who may', () => {
+  it('that the doctor’s own user may not read says who may', async () => {
     const message =
       'SSH key /root/.ssh/service-key cannot be read (EACCES). Make it readable by its owner alone.';
-    expect(checkKey({ state: 'fault', message })).toMatchObject({
+    expect(await checkKey({ state: 'fault', message })).toMatchObject({
       status: 'fail',
       mend: expect.stringContaining('as root, without --user'),
     });

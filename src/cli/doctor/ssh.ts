@@ -7,7 +7,7 @@ import type { KeyFile } from '../privileges.ts';
 import { writableFile } from './files.ts';
 import { type Finding, LONGEST_MS, fail, failure, ok, settle, warn } from './report.ts';
 
-export function checkKey(key: KeyFile): Finding {
+export async function checkKey(key: KeyFile): Promise<Finding> {
   const name = 'SSH key';
   if (key.state === 'missing') {
     return warn(
@@ -22,7 +22,7 @@ export function checkKey(key: KeyFile): Finding {
       : 'The server does not start like this.';
     return fail(name, key.message, mend);
   }
-  const fault = keyFault(key.text);
+  const fault = await keyFault(key.text);
   if (fault !== undefined) return fail(name, fault, 'Put a private key without a passphrase there.');
   return (Number.parseInt(key.permissions, 8) & 0o077) === 0
     ? ok(name, `readable, permissions ${key.permissions}`)

@@ -1,7 +1,6 @@
-import ssh2 from 'ssh2';
-
 /** What is wrong with the text of a private key, in one sentence, or undefined. The text itself is never quoted. */
-export function keyFault(text: string): string | undefined {
+export async function keyFault(text: string): Promise<string | undefined> {
+  const { default: ssh2 } = await import('ssh2');
   const parsed = ssh2.utils.parseKey(text);
   if (parsed instanceof Error) {
     return /encrypted|passphrase/i.test(parsed.message)

@@ -1,6 +1,6 @@
 import { createConnection, type Socket } from 'node:net';
 
-import ssh2, { type AnyAuthMethod, type Client, type ClientChannel, type ServerHostKeyAlgorithm } from 'ssh2';
+import type { AnyAuthMethod, Client, ClientChannel, ServerHostKeyAlgorithm } from 'ssh2';
 
 import { ToolError, messageOf } from '../../core/errors.ts';
 import { connectFailure, lostMidCommand } from './failures.ts';
@@ -88,9 +88,11 @@ export async function connect(
 ): Promise<Connection> {
   const host = { device: target.device, names: target.names, port: target.port };
   const known = hostKeyAlgorithms(await knownHosts.keyTypes(host));
+  const fault =
+    privateKey === undefined ? 'The server has no SSH key.' : await keyFault(privateKey.toString());
+  const { default: ssh2 } = await import('ssh2');
   signal.throwIfAborted();
 
-  const fault = privateKey === undefined ? 'The server has no SSH key.' : keyFault(privateKey.toString());
   const { user: username } = target;
   const methods: AnyAuthMethod[] = [{ type: 'none', username }];
   if (privateKey !== undefined && fault === undefined) {
@@ -152,7 +154,7 @@ export async function connect(
         knownHosts.check(host, shown).then(
           () => {
             checked = shown;
-            verify(true);
+            return verify(true);
           },
           (error: unknown) => {
             hostKeyError = error;
