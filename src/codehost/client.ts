@@ -107,7 +107,7 @@ export function createCodeHost(settings: CodeHostSettings, options: CodeHostOpti
       const answer = await send(request);
       const { status, headers } = answer;
       const rateLimit = limits.note(allowance, headers);
-      const ok = (status >= 200 && status < 300) || status === 304;
+      const ok = (status >= 200 && status < 300) || (status === 304 && request.etag !== undefined);
       if (!ok) {
         const said = wordsOf(answer, settings.token);
         throw (
@@ -172,10 +172,10 @@ function checkedToken(token: string): string {
 }
 
 function parse<T>(host: string, { status, body }: HttpAnswer, schema: z.ZodType<T>): T {
-  if (status === 204) return schema.parse(null);
   let json: unknown;
   try {
-    json = JSON.parse(body.toString('utf8'));
+    // No content: the answer to a deletion, and to nothing else.
+    json = status === 204 ? null : JSON.parse(body.toString('utf8'));
   } catch {
     throw new ToolError('upstream_error', `${host} answered with something other than JSON.`, {
       hint: 'CODE_HOST_API_URL may point at a web page or a login portal instead of the API.',

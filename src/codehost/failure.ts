@@ -95,7 +95,7 @@ export function statusError(host: string, answer: HttpAnswer, said: string, scop
     case 429:
       return new ToolError('rate_limited', sentence, { hint: 'Wait a minute.', retryAfterSeconds: 60 });
     default:
-      if (status >= 300 && status < 400) return redirected(host, answer);
+      if (status >= 300 && status < 400 && status !== 304) return redirected(host, answer);
       return new ToolError('upstream_error', sentence, {
         ...(status >= 500 && { hint: 'The fault is on the side of the code host; try again later.' }),
       });

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Fault } from '../standins/control.ts';
@@ -130,6 +134,24 @@ describe('a fault of the code host is named, bounded, and never shows the token'
     const error = await failureOf(callTool(createCodeSearch(codeHost), { query: 'needle' }));
     expect(error.code).toBe('connection_refused');
     expect(error.message).toBe(`Connection refused: nothing listens at 127.0.0.1:${port}.`);
+  });
+});
+
+describe('an answer without a body where one was asked for', () => {
+  it.each([
+    [204, /answered JSON of an unexpected shape \(at the top level\)\.$/],
+    [304, /answered 304\.$/],
+  ])('%i is named', async (status, message) => {
+    const server = createServer((_, response) => void response.writeHead(status).end());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const codeHost = createCodeHost({ token: TOKENS.full, apiUrl: `http://127.0.0.1:${port}` });
+    const error = await failureOf(callTool(createCodeSearch(codeHost), { query: 'needle' }));
+    await codeHost.close();
+    server.close();
+    expect(error.code).toBe('upstream_error');
+    expect(error.message).toMatch(message);
   });
 });
 

@@ -47,6 +47,17 @@ describe('the mesh API', () => {
 });
 
 describe('the code host', () => {
+  // A login portal says yes to everything, and would be taken for an API that accepts the token.
+  it('that answers something else', async () => {
+    // The clock is asked for there, too.
+    const portal = { body: { welcome: true } };
+    patient.control.fail('code_host', portal, portal, portal);
+    expect((await patient.examine()).of('code host')[0]).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('answered JSON of an unexpected shape (at resources)'),
+    });
+  });
+
   it('with a wrong token', async () => {
     Object.assign(env, { CODE_HOST_TOKEN: 'ghp_DoctorWrong0123456789' });
     const { of, text } = await patient.examine();

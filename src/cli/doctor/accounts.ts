@@ -1,5 +1,6 @@
 import * as z from 'zod';
 
+import { rateLimitReport } from '../../codehost/check.ts';
 import type { CodeHost } from '../../codehost/client.ts';
 import { ToolError } from '../../core/errors.ts';
 import type { Device } from '../../mesh/device.ts';
@@ -18,7 +19,7 @@ const NEEDED = { gist: 'snippet_kb', repo: 'code_search in private repositories'
 
 /** Whether the token is accepted, and what it may do. Asking for the limits costs nothing of them. */
 export async function checkCodeHost(codeHost: CodeHost, signal: AbortSignal): Promise<Finding[]> {
-  const { scopes } = await codeHost.request({ path: '/rate_limit', signal }, z.unknown());
+  const { scopes } = await codeHost.request({ path: '/rate_limit', signal }, rateLimitReport);
   const accepted = ok(CODE_HOST, `${codeHost.host} accepts the token`);
   return [accepted, scopes === null ? await tryFineGrained(codeHost, signal) : checkScopes(scopes)];
 }
