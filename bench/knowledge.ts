@@ -8,20 +8,24 @@ import type { Bench, Report } from './lib/bench.ts';
 import { startServer } from './lib/process.ts';
 import { product } from './lib/product.ts';
 import { UNLIMITED, call, calls } from './tools/call.ts';
-import { type Outside, startOutside } from './tools/outside.ts';
+import { type Outside, startOutside, wordAt } from './tools/outside.ts';
 
 const NOTES = 10_000;
 const DEVICES = 10_000;
 const ROUNDS = 5;
-const SEARCHES = 200;
+const SEARCHES = 100;
 /** Longer than the server takes an answer of the mesh's API for current. */
 const STALE_MS = 5_100;
 
 const SEARCH = 'A search in 10,000 notes';
 const STATUS = 'mesh_status on 10,000 devices';
 
-/** From a word that one note has to some that thousands have. */
-const QUERIES = ['unique4711', 'backup router', 'certificte upgrade kernel mount'];
+const QUERIES = [
+  ['a word of one note', 'unique4711'],
+  ['two words of some notes', `${wordAt(3_000)} ${wordAt(200)}`],
+  ['a misspelt word and two others', `${wordAt(500)}x ${wordAt(800)} ${wordAt(40)}`],
+  ['a word of every note', wordAt(0)],
+] as const;
 
 export const bench: Bench = {
   name: 'knowledge',
@@ -55,18 +59,18 @@ async function search(report: Report, port: number): Promise<void> {
   await untilIndexed(port);
   report.figure('Until 10,000 notes are indexed', 'first search', 's', [(performance.now() - from) / 1_000]);
   let worst = 0;
-  for (const query of QUERIES) {
-    report.say(`searching for ${query}`);
+  for (const [label, query] of QUERIES) {
+    report.say(`searching for ${label}`);
     const p50: number[] = [];
     const p99: number[] = [];
-    await calls(port, 'snippet_kb', { action: 'search', query }, 50);
+    await calls(port, 'snippet_kb', { action: 'search', query }, 20);
     for (let round = 0; round < ROUNDS; round += 1) {
       const result = await calls(port, 'snippet_kb', { action: 'search', query }, SEARCHES);
       p50.push(result.p50);
       p99.push(result.p99);
     }
-    report.figure(SEARCH, `"${query}", p50`, 'ms', p50);
-    worst = Math.max(worst, report.figure(SEARCH, `"${query}", p99`, 'ms', p99));
+    report.figure(SEARCH, `${label}, p50`, 'ms', p50);
+    worst = Math.max(worst, report.figure(SEARCH, `${label}, p99`, 'ms', p99));
   }
   report.target('A search in 10,000 notes, p99 of the slowest query', worst, 'at most', 20, 'ms');
 }

@@ -16,20 +16,30 @@ export interface Outside {
   close(): Promise<void>;
 }
 
-const WORDS =
-  'backup nas router printer cable switch upgrade certificate kernel mount restore snapshot'.split(' ');
-const word = (index: number) => WORDS[index % WORDS.length] ?? '';
+const SYLLABLES = 'ba ce di fo gu ha ke li mo nu pa re si to vu wa ze cho dri fle gra ko sta tri'.split(' ');
+const VOCABULARY = Array.from({ length: 20_000 }, (_, place) => {
+  const digits: string[] = [];
+  for (let rest = place + 7; rest > 0; rest = Math.floor(rest / SYLLABLES.length))
+    digits.push(SYLLABLES[rest % SYLLABLES.length] ?? '');
+  return digits.join('');
+});
 
-/** A note of about a kilobyte; each has a word of its own. */
-function note(index: number) {
-  const lines = Array.from({ length: 20 }, (_, line) =>
-    [index, index >> 3, line, index + line].map(word).concat(`step ${line} of ${index}`).join(' '),
-  );
-  return {
-    owner: 'bench',
-    description: `${word(index)} ${word(index >> 4)} unique${index} [snippet-kb: ${word(index)}]`,
-    files: { 'note.md': lines.join('\n') },
+/** The word at a place by how often it is used; 0 is in nearly every note, as words of a language are. */
+export const wordAt = (place: number) => VOCABULARY[place] ?? '';
+
+/** Notes of 150 words, each with one of its own (`unique4711`), the same in every run. */
+function someNotes(count: number) {
+  let state = 1;
+  const next = () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
   };
+  const word = () => wordAt(Math.floor(VOCABULARY.length ** next()) - 1);
+  return Array.from({ length: count }, (_, index) => ({
+    owner: 'bench',
+    description: `${word()} ${word()} unique${index} [snippet-kb: ${word()}]`,
+    files: { 'note.md': Array.from({ length: 150 }, word).join(' ') },
+  }));
 }
 
 export async function startOutside({ devices, notes }: { devices: number; notes: number }): Promise<Outside> {
@@ -43,7 +53,7 @@ export async function startOutside({ devices, notes }: { devices: number; notes:
     createCodeHostStandin(
       {
         tokens: { [TOKEN]: { login: 'bench', scopes: ['gist'] } },
-        gists: Array.from({ length: notes }, (_, index) => note(index)),
+        gists: someNotes(notes),
         limits: { core: WITHOUT_LIMIT, graphql: WITHOUT_LIMIT, points: WITHOUT_LIMIT },
       },
       createControl(),
