@@ -14,7 +14,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { type Lab, startLab } from '../test/support/browser-lab.ts';
 import { type Bench, median } from './lib/bench.ts';
 
-const ROUNDS = 25;
+const ROUNDS = 15;
 /** An assistant thinks between two calls, so calls stand apart here, too. */
 const APART_MS = 100;
 const PAGE = 'http://pages/form';

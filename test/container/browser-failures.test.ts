@@ -62,6 +62,16 @@ describe('pages that fail', () => {
     await lab.call({ action: 'close', session: 'closing' });
   });
 
+  it('one that opens tabs without end is closed, and at most 16 tabs are left', async () => {
+    await lab.call({ action: 'open', url: 'http://pages/bomb/popups', session: 'storm', timeout_seconds: 5 });
+    await until('the page that opens them is closed', async () => {
+      const { value } = await lab.call({ action: 'tabs', session: 'storm' });
+      const tabs = value['tabs'] as { tab: string }[];
+      return tabs.length <= 16 && tabs.every(({ tab }) => tab !== 't1');
+    });
+    await lab.call({ action: 'close', session: 'storm' });
+  });
+
   it('a renderer that is killed is page_crashed at once, and open mends it', async () => {
     await lab.open('/');
     const waiting = lab.call({ action: 'wait', value: 'never there', timeout_seconds: 60 });

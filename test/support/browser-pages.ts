@@ -75,7 +75,7 @@ const PAGES: Record<string, Page> = {
     html(`<p>${request.headers.cookie ?? 'no cookie'}</p>`, 'Cookie')(response, url, request);
   },
   '/to': (response, url) => {
-    response.writeHead(302, { location: url.searchParams.get('url') ?? '/' });
+    response.writeHead(302, { location: asHeader(url.searchParams.get('url') ?? '/') });
     response.end();
   },
   '/hostile': (response, url, request) =>
@@ -110,7 +110,7 @@ const PAGES: Record<string, Page> = {
       `<form method="post" action="${url.searchParams.get('url')}"></form><script>document.forms[0].submit()</script>`,
     )(response, url, request),
   '/refresh-to': (response, url, request) => {
-    response.setHeader('refresh', `0;url=${url.searchParams.get('url')}`);
+    response.setHeader('refresh', asHeader(`0;url=${url.searchParams.get('url')}`));
     html('on the way')(response, url, request);
   },
   '/link-to': (response, url, request) =>
@@ -120,6 +120,9 @@ const PAGES: Record<string, Page> = {
     response.end(JSON.stringify(hits));
   },
 };
+
+/** Any text as the bytes of a header. */
+const asHeader = (text: string) => Buffer.from(text.replaceAll(/[\r\n\0]/g, '')).toString('latin1');
 
 /** Let through all at once, so that a test may look around before a hostile page begins. */
 let gate: (() => void)[] = [];

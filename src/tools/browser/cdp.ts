@@ -1,4 +1,4 @@
-import { WebSocket } from 'undici';
+import { ToolError } from '../../core/errors.ts';
 
 /** An event of the browser's, or of a page's when it has a session id. */
 export interface CdpEvent {
@@ -9,7 +9,10 @@ export interface CdpEvent {
 
 /** A connection to the browser's debugging protocol. */
 export interface Cdp {
-  /** Rejects when the browser answers with an error, when the connection ends, and after `timeoutMs`. */
+  /**
+   * Rejects when the browser answers with an error and when the connection ends.
+   * @throws ToolError `timeout` after `timeoutMs`
+   */
   send(
     method: string,
     params?: object,
@@ -32,6 +35,7 @@ const ANSWER_MS = 10_000;
 
 /** Connects to `ws://HOST:PORT/devtools/browser/<id>`. */
 export async function connectCdp(url: string): Promise<Cdp> {
+  const { WebSocket } = await import('undici');
   const socket = new WebSocket(url);
   const waiting = new Map<number, (answer: Answer) => void>();
   const listeners: ((event: CdpEvent) => void)[] = [];
@@ -74,7 +78,11 @@ export async function connectCdp(url: string): Promise<Cdp> {
         // A page that spins never answers.
         const timer = setTimeout(() => {
           waiting.delete(id);
-          reject(new Error(`${method}: no answer within ${timeoutMs} ms`));
+          reject(
+            new ToolError('timeout', `The browser did not answer ${method} within ${timeoutMs / 1000} s.`, {
+              hint: 'A page keeps it busy: close the session that shows it, or try again later.',
+            }),
+          );
         }, timeoutMs);
         waiting.set(id, ({ result, error }) => {
           clearTimeout(timer);

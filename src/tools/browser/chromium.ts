@@ -21,7 +21,12 @@ export interface Chromium {
   close(): void;
 }
 
+/** A page that opens more than this takes the browser from other sessions. */
+const MOST_TABS = 16;
+
 interface TargetInfo {
+  /** The tab that opened this one. */
+  openerId?: string;
   targetId: string;
   type: string;
   title: string;
@@ -97,6 +102,8 @@ class Context implements BrowserContext {
   #forget: (id: string) => void;
   #pages: Page[] = [];
   #named = 0;
+  /** Tabs that were closed because there were too many. */
+  #refused = 0;
 
   constructor(cdp: Cdp, id: string, byTarget: Map<string, Page>, forget: (id: string) => void) {
     this.#cdp = cdp;
@@ -120,7 +127,22 @@ class Context implements BrowserContext {
 
   /** A tab that a page opened, or one that newPage asked for. */
   adopt(info: TargetInfo): void {
+    if (!this.#byTarget.has(info.targetId) && this.pages().length >= MOST_TABS) {
+      this.#refuse(info);
+      return;
+    }
     this.#watch(info.targetId, info).catch(() => {});
+  }
+
+  #refuse({ targetId, openerId = '' }: TargetInfo): void {
+    this.#cdp.send('Target.closeTarget', { targetId }).catch(() => {});
+    const opener = this.#byTarget.get(openerId);
+    opener?.tabRefused(MOST_TABS);
+    if (++this.#refused % MOST_TABS !== 0) return;
+    // It goes on, and each tab costs the browser more than it costs the page.
+    if (opener) void this.closePage(opener);
+    const left = this.pages().at(-1);
+    left?.notices.push(`The tab ${opener?.name ?? 'of a page'} kept opening tabs, so it was closed.`);
   }
 
   async closePage(page: Page): Promise<void> {

@@ -210,6 +210,12 @@ export class Page extends EventEmitter<Events> {
     this.emit('change');
   }
 
+  /** Told once, however many it tries. */
+  tabRefused(most: number): void {
+    const notice = `The page tried to open more than ${most} tabs; the rest were closed.`;
+    if (!this.notices.includes(notice)) this.notices.push(notice);
+  }
+
   /** Nothing more will come of it. */
   get gone(): boolean {
     return this.crashed || this.closed;
