@@ -12,7 +12,9 @@ import { found, type Needle, needlesOf } from './lib/needles.ts';
 import { LOOK, besideProcesses, parseProcesses } from './lib/processes.ts';
 import { prove, whole } from './row.ts';
 
-const SERVICES = ['server', 'caddy', 'chromium', 'egress', 'demo-apis', 'web-1', 'db-1', 'demo-site'];
+const SERVICES = ['server', 'caddy', 'chromium', 'egress', 'demo-apis'].concat(
+  whole ? ['web-1', 'db-1', 'demo-site'] : [],
+);
 const IMAGES = ['server', 'caddy', 'chromium', 'egress'];
 
 /** Where a secret has to be, by design; everywhere else it is a leak. */

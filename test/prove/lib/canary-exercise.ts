@@ -96,9 +96,10 @@ export async function exercise(secrets: Record<string, string>): Promise<Told> {
 
   // The outside systems refuse, fail, and say the credential back.
   for (const [api, tool, args] of [
+    ['code_host', 'code_search', { query: 'canary' }],
+    ['code_host', 'snippet_kb', { action: 'list' }],
+    // Last, when what was known of the devices is old enough to be asked for again.
     ['mesh', 'mesh_status', {}],
-    ['code-host', 'code_search', { query: 'canary' }],
-    ['code-host', 'snippet_kb', { action: 'list' }],
   ] as const) {
     const faults: Fault[] = [
       { status: 401, body: { message: `no: ${all}` } },
@@ -180,10 +181,10 @@ export async function exercise(secrets: Record<string, string>): Promise<Told> {
   await offerSettings(`ssh:\n  blocked_commands: ${all}: [\nlimits: {x: ${all}}\n`);
   const server = ['exec', container('server'), 'remote-tool-server'];
   const commands = [
-    'doctor',
     'audit tail --json -n 500',
     'audit verify',
     'audit tail -n 500',
+    'doctor',
     'doctor --json',
     'health',
     all.slice(0, 40),
