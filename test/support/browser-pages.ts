@@ -31,6 +31,7 @@ const PAGES: Record<string, Page> = {
      <script>addEventListener('keydown', (e) => { document.querySelector('#keys').textContent += e.key + ' ' })</script>`,
     'Form',
   ),
+  '/note': html('<textarea id="name"></textarea>', 'Note'),
   '/sent': (response, url, request) =>
     html(`<p id="got">${url.searchParams.get('name')}</p>`, 'Sent')(response, url, request),
   '/late': html(`<script>setTimeout(() => { document.body.append('It has arrived') }, 700)</script>`, 'Late'),

@@ -24,3 +24,8 @@ it.each([
 ])('the tool’s "%s" is %s', (error, code) => {
   expect(stepFailure('click', error, URL).code).toBe(code);
 });
+
+it('what the caller wrote, repeated by the tool, is no reason', () => {
+  const error = 'Nothing to do with text=timeout';
+  expect(stepFailure('click', error, URL, [undefined, 'text=timeout']).code).toBe('upstream_error');
+});

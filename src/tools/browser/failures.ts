@@ -55,22 +55,31 @@ function unreachable(url: string, why: string, name: string): ToolError {
   return new ToolError('upstream_error', `${shown(url)} could not be opened: ${why} (${name}).`);
 }
 
-/** What the command-line tool said went wrong. */
-export function stepFailure(action: string, error: string, url: string): ToolError {
+/**
+ * What the command-line tool said went wrong.
+ * @param quoted texts of the caller's that it may have repeated, which say nothing of the reason
+ */
+export function stepFailure(
+  action: string,
+  error: string,
+  url: string,
+  quoted: readonly (string | undefined)[] = [],
+): ToolError {
+  const reason = quoted.reduce<string>((rest, text) => (text ? rest.replaceAll(text, '') : rest), error);
   const failed = /net::ERR_\w+/.exec(error);
   if (failed) return networkFailure(url, failed[0]);
   const message = `${action} failed: ${error.slice(0, 500)}`;
   if (
-    /not found|unknown ref|did not match any element|no option matched|not visible|no longer/i.test(error)
+    /not found|unknown ref|did not match any element|no option matched|not visible|no longer/i.test(reason)
   ) {
     return new ToolError('not_found', message, { hint: 'Take a new snapshot and use a ref from it.' });
   }
-  if (/timed out|timeout/i.test(error)) {
+  if (/timed out|timeout/i.test(reason)) {
     return new ToolError('timeout', message, {
       hint: 'The page is still open: snapshot shows what is there.',
     });
   }
-  if (/selector|syntaxerror|unsupported|unknown key|invalid/i.test(error)) {
+  if (/selector|syntaxerror|unsupported|unknown key|invalid/i.test(reason)) {
     return new ToolError('invalid_input', message);
   }
   return new ToolError('upstream_error', message);

@@ -158,7 +158,7 @@ function describe(session: Session, page: Page | undefined, notices: string[]): 
 /** @throws ToolError of the first step that failed */
 async function succeeded(
   steps: Step[],
-  { action, url }: BrowserInput,
+  { action, url, ref, value }: BrowserInput,
   page: Page,
   shownBefore: Page['document'],
   refusePrivate: (url: URL) => Promise<void>,
@@ -166,7 +166,7 @@ async function succeeded(
   const failed = steps.find(({ success }) => !success);
   const error = failed?.error ?? 'no reason given';
   if (!failed || (TRAVELLING.has(action) && error.includes('Inspected target navigated'))) return steps;
-  if (!error.includes('net::')) throw stepFailure(action, error, url ?? page.url);
+  if (!error.includes('net::')) throw stepFailure(action, error, url ?? page.url, [ref, value]);
 
   // What the browser makes of a failed navigation is told apart, and a little later.
   const failure = () => (page.document === shownBefore ? undefined : page.document);
