@@ -41,7 +41,11 @@ describe('the health check of the container', () => {
     [200, '<title>It works!</title>', '1 HTTP/1.1 200 OK'],
     [200, '{"status":"failing","note":"{\\"status\\":\\"ok\\""}', '1 HTTP/1.1 200 OK'],
   ])('fails on %i %s', async (status, body, said) => {
-    expect(await check(await answering((_, response) => response.writeHead(status).end(body)))).toBe(said);
+    const port = await answering((_, response) => {
+      response.statusCode = status;
+      response.end(body);
+    });
+    expect(await check(port)).toBe(said);
   });
 
   it('fails where nobody answers', async () => {
