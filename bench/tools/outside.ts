@@ -38,6 +38,8 @@ function someNotes(count: number) {
   return Array.from({ length: count }, (_, index) => ({
     owner: 'bench',
     description: `${word()} ${word()} unique${index} [snippet-kb: ${word()}]`,
+    // One a minute: what changed since the newest is the newest, not all.
+    updated_at: `${new Date(Date.UTC(2025, 0, 1) + index * 60_000).toISOString().slice(0, 19)}Z`,
     files: { 'note.md': Array.from({ length: 150 }, word).join(' ') },
   }));
 }
