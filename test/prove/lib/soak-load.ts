@@ -17,8 +17,10 @@ export interface LoadOptions {
   callers: number;
   /** From the start of one of a caller's calls to that of its next, in milliseconds: the load's rate. */
   everyMs: number;
-  /** No caller begins another round of the scenarios after that, in milliseconds of the epoch. */
-  until: number;
+  /** No caller begins another scenario after that, in milliseconds of the epoch. */
+  until?: number;
+  /** How often each caller plays all scenarios at most. */
+  rounds?: number;
   /** Whether some browser sessions are left open for the server to close when they are idle. */
   leaveSessions: boolean;
   /** The scenarios that are played, by name; all of them where it is left out. */
@@ -42,7 +44,7 @@ export async function load(options: LoadOptions, tally: Tally): Promise<void> {
 }
 
 async function play(caller: number, options: LoadOptions, tally: Tally): Promise<void> {
-  const { everyMs, until, leaveSessions, only } = options;
+  const { everyMs, until = Infinity, rounds = Infinity, leaveSessions, only } = options;
   const scenarios = SCENARIOS.filter(({ name }) => only?.includes(name) ?? true);
   let next = Date.now() + (caller * everyMs) / options.callers;
   const step: Step = async (tool, args, expected) => {
@@ -55,7 +57,7 @@ async function play(caller: number, options: LoadOptions, tally: Tally): Promise
     expect(answer.structuredContent, JSON.stringify(answer.structuredContent)).toMatchObject(expected);
     return answer;
   };
-  for (let round = 0; Date.now() < until; round += 1) {
+  for (let round = 0; round < rounds && Date.now() < until; round += 1) {
     for (let turn = 0; turn < scenarios.length && Date.now() < until; turn += 1) {
       // Each caller begins elsewhere, so that the tools meet each other in all combinations.
       const scenario = scenarios[(turn + caller * 3) % scenarios.length] as Scenario;

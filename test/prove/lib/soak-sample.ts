@@ -55,11 +55,12 @@ echo "cgroup $(cat /sys/fs/cgroup/memory.current /sys/fs/cgroup/memory/memory.us
 
 /** What every container of the stack holds now. */
 export async function sample(): Promise<Sample> {
-  const services: Record<string, Holding> = {};
-  for (const [service, user] of Object.entries(SERVICES)) {
+  const looks = Object.entries(SERVICES).map(async ([service, user]) => {
     // A process that gave up root shows its open files to root alone, and any other only to its own user.
-    services[service] = parse(await inside(service, SCRIPT), await inside(service, SCRIPT, user));
-  }
+    const texts = await Promise.all([inside(service, SCRIPT), inside(service, SCRIPT, user)]);
+    return [service, parse(...texts)] as const;
+  });
+  const services: Record<string, Holding> = Object.fromEntries(await Promise.all(looks));
   return { time: Date.now(), services, gauges: await gauges() };
 }
 
