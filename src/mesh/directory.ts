@@ -21,13 +21,12 @@ export interface Directory {
 
 export function createDirectory(listed: ListedDevice[]): Directory {
   const devices = listed.map(({ device }) => device);
-  const addresses = new Index();
+  let addresses: Index | undefined;
   const dnsNames = new Index();
   const names = new Index();
   const aliases = new Index();
   const suffixes = new Map<string, number>();
   for (const { device, aliases: others } of listed) {
-    for (const address of device.addresses) addresses.add(canonicalAddress(address) ?? address, device);
     names.add(device.name, device);
     for (const alias of others) aliases.add(alias, device);
     if (device.dns_name === null) continue;
@@ -35,6 +34,15 @@ export function createDirectory(listed: ListedDevice[]): Directory {
     const suffix = device.dns_name.slice(device.name.length + 1);
     suffixes.set(suffix, (suffixes.get(suffix) ?? 0) + 1);
   }
+  /** Made when the first device is asked for by address: to normalise them all takes longer than all the rest. */
+  const byAddress = () => {
+    if (addresses) return addresses;
+    addresses = new Index();
+    for (const device of devices) {
+      for (const address of device.addresses) addresses.add(canonicalAddress(address) ?? address, device);
+    }
+    return addresses;
+  };
   const [commonest] = [...suffixes].sort(([, a], [, b]) => b - a);
 
   return {
@@ -46,7 +54,7 @@ export function createDirectory(listed: ListedDevice[]): Directory {
       const found =
         address === null
           ? (dnsNames.get(asked) ?? names.get(asked) ?? aliases.get(asked))
-          : addresses.get(address);
+          : byAddress().get(address);
       const [device, ...others] = found ?? [];
       if (!device) throw notFound(asked, devices);
       if (others.length > 0) throw ambiguous(asked, [device, ...others]);
