@@ -7,7 +7,7 @@ import { generate } from 'selfsigned';
 
 import { createPatient } from '../support/doctor.ts';
 import { SECRET, startTestServer } from '../support/server.ts';
-import { prove, tries } from './row.ts';
+import { prove, tries, whole } from './row.ts';
 import { FAULTS, type Fault } from './vectors/outside-faults.ts';
 
 // Clients elsewhere waited for ever, filled the memory, passed on error texts with tokens in them, or told a login
@@ -45,7 +45,8 @@ prove(
       tried += count;
       failures.push(...texts);
     };
-    const faults = Object.entries(FAULTS).filter(([, { slow }]) => tries(1, 0) === 1 || !slow);
+    const quick = Object.entries(FAULTS).filter(([, { slow }]) => !slow);
+    const faults = whole ? Object.entries(FAULTS) : quick.filter((_, at) => at % 3 === 0);
     for (const batch of inBatches(faults, 6)) {
       const outcomes = batch.map(([name, fault]) => withHost(fault, (url) => tryAll(name, url, note)));
       await Promise.all(outcomes);
