@@ -22,7 +22,7 @@ interface Side {
 
 interface Call {
   tool: string;
-  args: object;
+  args: object | ((port: number) => Promise<object>);
   /** How the answer must look, so that nothing else is measured. */
   expected: RegExp;
 }
@@ -45,14 +45,24 @@ export const bench: Bench = {
       call: { tool: 'ssh_exec', args: { ...device, command: 'mkfs' }, expected: /"blocked":true/ },
     });
     await compare(report, {
-      series: 'snippet_kb list, the ten newest',
-      few: ['10 notes', () => side({ devices: 1, notes: 10 })],
+      series: 'snippet_kb get of one note',
+      few: ['1 note', () => side({ devices: 1, notes: 1 })],
       many: ['10,000 notes', () => side({ devices: 1, notes: 10_000 })],
-      call: { tool: 'snippet_kb', args: { action: 'list', limit: 10 }, expected: /unique/ },
+      call: { tool: 'snippet_kb', args: anyNote, expected: /unique/ },
     });
     report.note('Both servers run at the same time and are asked in turn, over HTTP through the whole gate.');
   },
 };
+
+/** The arguments that ask for a note, once all are known. */
+async function anyNote(port: number): Promise<object> {
+  for (;;) {
+    const answer = await call(port, 'snippet_kb', { action: 'search', query: 'unique0' });
+    const [note] = (answer['notes'] ?? []) as { id: string }[];
+    if (note && answer['incomplete'] === undefined) return { action: 'get', id: note.id };
+    if (answer['error'] !== undefined) throw new Error(JSON.stringify(answer['error']));
+  }
+}
 
 async function side(much: { devices: number; notes: number }, records = 0): Promise<Side> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-growth-'));
@@ -102,15 +112,18 @@ async function compare(report: Report, { series, few, many, call: asked }: Compa
   const sides = [await few[1](), await many[1]()];
   try {
     const costs: number[][] = [[], []];
+    const args: object[] = [];
     for (const { server } of sides) {
-      const answer = JSON.stringify(await call(server.port, asked.tool, asked.args));
+      const own = typeof asked.args === 'function' ? await asked.args(server.port) : asked.args;
+      args.push(own);
+      const answer = JSON.stringify(await call(server.port, asked.tool, own));
       if (!asked.expected.test(answer)) throw new Error(`${series}: ${answer.slice(0, 500)}`);
-      await calls(server.port, asked.tool, asked.args, REQUESTS);
+      await calls(server.port, asked.tool, own, REQUESTS);
     }
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const [index, { server }] of sides.entries()) {
         const before = server.cpu();
-        await calls(server.port, asked.tool, asked.args, REQUESTS, 4);
+        await calls(server.port, asked.tool, args[index] ?? {}, REQUESTS, 4);
         costs[index]?.push((server.cpu() - before) / REQUESTS);
       }
     }
