@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 
+import type { Budget } from './budget.ts';
 import type { Token } from './shell-words.ts';
 
 /** `popd` goes back to where a `pushd` came from, which may be the login's home. */
@@ -52,11 +53,12 @@ export function changesDirectory(tokens: readonly Token[], at: number, base: boo
 }
 
 /** `su - me -c ls`, `sudo -i ls`: what is run there starts in a home. */
-export function logsIn(tokens: readonly Token[], at: number): string | undefined {
+export function logsIn(tokens: readonly Token[], at: number, budget: Budget): string | undefined {
   const token = tokens[at];
   const option = token?.kind === 'word' ? LOGS_IN[posix.basename(token.text)] : undefined;
   if (option === undefined) return undefined;
   for (let next = at + 1; tokens[next]?.kind === 'word'; next += 1) {
+    budget.spend(1);
     const word = tokens[next]?.text ?? '';
     if (option.test(word)) return `${token?.text} ${word}`;
     const before = tokens[next - 1]?.text ?? '';

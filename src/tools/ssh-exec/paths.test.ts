@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
+import { Budget } from './budget.ts';
 import { pathOutside } from './paths.ts';
 import { decideSsh } from './policy.ts';
 
 const ALLOWED = ['/srv/app', '/var/log/', '/home/me/My Projects'];
 
 function outside(command: string, cwd?: string, stdin?: string) {
-  return pathOutside({ command, cwd, stdin }, ALLOWED);
+  return pathOutside({ command, cwd, stdin }, ALLOWED, new Budget(1_000));
 }
 
 it('answers with the reason of the specification and the path', () => {
@@ -26,7 +27,8 @@ it('restricts nothing where the list is empty', () => {
 });
 
 it('restricts nothing where the root is allowed', () => {
-  expect(pathOutside({ command: 'cat /etc/passwd ~/x', cwd: '/', stdin: undefined }, ['/'])).toBeUndefined();
+  const question = { command: 'cat /etc/passwd ~/x', cwd: '/', stdin: undefined };
+  expect(pathOutside(question, ['/'], new Budget(1_000))).toBeUndefined();
 });
 
 // Lists that compared prefixes let /srv/app2 pass for /srv/app: CVE-2025-53110.

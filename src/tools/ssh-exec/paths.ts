@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 
+import type { Budget } from './budget.ts';
 import { changesDirectory, logsIn, startsInside } from './directory-changes.ts';
 import { type Token, type Word, shellTokens } from './shell-words.ts';
 import { encodedTexts, withOwnValues, withoutEscapes } from './spellings.ts';
@@ -15,6 +16,8 @@ const SHELLS = new Set(
 );
 /** Commands that give variables values from elsewhere. */
 const READS_VALUES = new Set('read mapfile readarray getopts select'.split(' '));
+/** A word that may be read differently once its quotes are gone. */
+const NESTED = /[\s\\'"$;&|<>()`]/;
 const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/;
 const URL_ELSEWHERE = /\b(?:https?|wss?|ftp|ssh|git):\/\/[^\s'"]*/gi;
 /** ASCII that ends a path inside a word: `if=/x`, `host:/x`, `@/x`, `open('/x')`. */
@@ -38,15 +41,20 @@ export interface PathQuestion {
  * passes, since it cannot be told from any other argument.
  *
  * @param allowedDirs absolute directories, not empty
+ * @throws TooIntricate where reading would take more than is left of the budget
  */
 export function pathOutside(
   { command, cwd, stdin }: PathQuestion,
   allowedDirs: readonly string[],
+  budget: Budget,
 ): string | undefined {
-  const check = new Check(allowedDirs.map((dir) => withoutSlash(posix.normalize(dir))));
+  const check = new Check(
+    allowedDirs.map((dir) => withoutSlash(posix.normalize(dir))),
+    budget,
+  );
   if (check.allowsAll) return undefined;
   if (cwd !== undefined && !check.inside(cwd)) return cwd;
-  const tokens = shellTokens(command);
+  const tokens = shellTokens(command, budget);
   const runsShell = usesShell(tokens);
   const follows = cwd !== undefined || startsInside(tokens, (path) => check.inside(path));
   return (
@@ -59,8 +67,11 @@ class Check {
   readonly #dirs: readonly string[];
   readonly #unusual: readonly string[];
 
-  constructor(dirs: readonly string[]) {
+  readonly #budget: Budget;
+
+  constructor(dirs: readonly string[], budget: Budget) {
     this.#dirs = dirs;
+    this.#budget = budget;
     this.#unusual = dirs.filter((dir) => SEPARATORS.test(dir));
   }
 
@@ -79,14 +90,14 @@ class Check {
     // Characters that programs know under other names: `printf '\57etc'`, `curl file:///srv/%2e%2e`.
     const unescaped = withoutEscapes(command);
     const unquoted = /file:/i.test(command) ? command.replaceAll(/%2[ef]/gi, dotOrSlash) : command;
-    for (const spelling of new Set([command, withOwnValues(command), unescaped, unquoted])) {
-      for (const script of [false, true]) {
-        const found = this.#tokens(shellTokens(spelling, script), base, shell);
+    for (const spelling of new Set([command, withOwnValues(command, this.#budget), unescaped, unquoted])) {
+      for (const script of /#|<</.test(spelling) ? [false, true] : [false]) {
+        const found = this.#tokens(shellTokens(spelling, this.#budget, script), base, shell);
         if (found !== undefined) return found;
       }
     }
     for (const inner of encodedTexts(command)) {
-      const found = this.#tokens(shellTokens(inner), base, true);
+      const found = this.#tokens(shellTokens(inner, this.#budget), base, true);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -94,6 +105,7 @@ class Check {
 
   #tokens(tokens: readonly Token[], inside: boolean, shell: boolean, depth = 0): string | undefined {
     const assigned = assignedNames(tokens);
+    this.#budget.spend(tokens.length);
     let base = inside || startsInside(tokens, (path) => this.inside(path));
     for (const [at, token] of tokens.entries()) {
       if (token.kind === 'operator') {
@@ -102,10 +114,12 @@ class Check {
         continue;
       }
       const found =
-        this.#word(token, base, assigned) ?? changesDirectory(tokens, at, base) ?? logsIn(tokens, at);
+        this.#word(token, base, assigned) ??
+        changesDirectory(tokens, at, base) ??
+        logsIn(tokens, at, this.#budget);
       if (found !== undefined) return found;
-      if (!shell) continue;
-      const inner = shellTokens(token.text);
+      if (!shell || !NESTED.test(token.text)) continue;
+      const inner = shellTokens(token.text, this.#budget);
       if (inner.length === 1 && inner[0]?.text === token.text) continue;
       if (depth === DEEPEST) return token.text;
       const nested = this.#tokens(inner, base, true, depth + 1);
@@ -187,9 +201,11 @@ function assignedNames(tokens: readonly Token[]): Set<string> {
     const next = tokens[at + 1];
     if (token.text === 'for' && next?.kind === 'word') names.add(next.text);
   }
-  for (const [at, token] of tokens.entries()) {
-    if (token.kind !== 'word' || !READS_VALUES.has(token.text)) continue;
-    for (let next = at + 1; tokens[next]?.kind === 'word'; next += 1) names.delete(tokens[next]?.text ?? '');
+  let reads = false;
+  for (const token of tokens) {
+    if (token.kind === 'operator') reads = false;
+    else if (reads) names.delete(token.text);
+    reads ||= token.kind === 'word' && READS_VALUES.has(token.text);
   }
   return names;
 }

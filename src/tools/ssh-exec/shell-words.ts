@@ -1,3 +1,5 @@
+import type { Budget } from './budget.ts';
+
 /** A word of a shell command, quotes and backslashes removed; variables and substitutions stay as written. */
 export interface Word {
   readonly kind: 'word';
@@ -19,9 +21,12 @@ export interface Operator {
 export type Token = Word | Operator;
 
 const QUOTED = '\0';
-const VARIABLE = /^\$(?:([A-Za-z_]\w*|[0-9@*#?$!_-])|\{([A-Za-z_]\w*|[0-9@*#?$!_-])\})/;
-const OPERATOR = /^(?:[;&|<>]+|[()`\n])/;
+const VARIABLE = /\$(?:([A-Za-z_]\w{0,255}|[0-9@*#?$!_-])|\{([A-Za-z_]\w{0,255}|[0-9@*#?$!_-])\})/y;
+const OPERATOR = /[;&|<>]{1,8}|[()`\n]/y;
 const PLAIN = /[^\s\\'"$;&|<>()`]+/y;
+/** What double quotes and `$'` leave as it is. */
+const PLAIN_QUOTED = /[^"\\$`]+/y;
+const PLAIN_ANSI_C = /[^'\\]+/y;
 const ANSI_C =
   /^\\(?:x([\dA-Fa-f]{1,2})|u([\dA-Fa-f]{1,4})|U([\dA-Fa-f]{1,8})|([0-7]{1,3})|c([\s\S])|([\s\S]))/;
 const ANSI_C_NAMED: Record<string, string> = {
@@ -44,8 +49,10 @@ const ANSI_C_NAMED: Record<string, string> = {
  *
  * @param script whether a comment ends with its line, and a here-document with its last line, whatever quotes they
  *   hold (`# it's`). What looks like one may be none (`$((1 << 2))`), so a policy has to look at both readings
+ * @throws TooIntricate where that would take more than is left of the budget
  */
-export function shellTokens(command: string, script = false): Token[] {
+export function shellTokens(command: string, budget?: Budget, script = false): Token[] {
+  budget?.spend(script ? 2 * command.length : command.length);
   return new Lexer(command, script).run();
 }
 
@@ -76,6 +83,8 @@ class Lexer {
   #step(): void {
     const char = this.#source[this.#at] ?? '';
     const next = this.#source[this.#at + 1];
+    const comment = char === '#' && this.#script && !this.#open;
+    if (!comment && this.#run(PLAIN, false)) return;
     if (char === ' ' || char === '\t' || char === '\r') {
       this.#endWord();
       this.#at += 1;
@@ -92,17 +101,22 @@ class Lexer {
       this.#doubleQuoted();
     } else if (char === '$') {
       this.#dollar(false);
-    } else if (OPERATOR.test(char)) {
-      this.#operator(char);
-    } else if (char === '#' && this.#script && !this.#open) {
+    } else if (comment) {
       this.#at += 1;
       this.#apart(this.#until('\n', false));
-    } else {
-      PLAIN.lastIndex = this.#at;
-      const plain = PLAIN.exec(this.#source)?.[0] ?? char;
-      this.#add(plain, false);
-      this.#at += plain.length;
+    } else if (!this.#operator(char)) {
+      this.#add(char, false);
+      this.#at += 1;
     }
+  }
+
+  /** Takes the characters that mean nothing there, at once. */
+  #run(plain: RegExp, quoted: boolean): boolean {
+    plain.lastIndex = this.#at;
+    if (!plain.test(this.#source)) return false;
+    this.#add(this.#source.slice(this.#at, plain.lastIndex), quoted);
+    this.#at = plain.lastIndex;
+    return true;
   }
 
   #escaped(): void {
@@ -115,6 +129,7 @@ class Lexer {
   #doubleQuoted(): void {
     this.#add('', true);
     while (this.#at < this.#source.length) {
+      if (this.#run(PLAIN_QUOTED, true)) continue;
       const char = this.#source[this.#at] ?? '';
       if (char === '"') break;
       if (char === '\\' && /[$`"\\\n]/.test(this.#source[this.#at + 1] ?? '')) {
@@ -131,18 +146,18 @@ class Lexer {
   }
 
   #dollar(quoted: boolean): void {
-    const rest = this.#source.slice(this.#at, this.#at + 256);
-    const variable = VARIABLE.exec(rest);
-    const length = variable?.[0].length ?? 1;
+    VARIABLE.lastIndex = this.#at;
+    const variable = VARIABLE.exec(this.#source);
     if (variable) this.#variables.push(variable[1] ?? variable[2] ?? '');
-    else if (/^\$[({[]/.test(rest)) this.#computed = true;
-    this.#add(rest.slice(0, length), quoted);
-    this.#at += length;
+    else if (/[({[]/.test(this.#source[this.#at + 1] ?? '')) this.#computed = true;
+    this.#add(variable?.[0] ?? '$', quoted);
+    this.#at += variable?.[0].length ?? 1;
   }
 
   #ansiC(): void {
     this.#add('', true);
     while (this.#at < this.#source.length) {
+      if (this.#run(PLAIN_ANSI_C, true)) continue;
       const char = this.#source[this.#at] ?? '';
       if (char === "'") break;
       const escape = char === '\\' ? ANSI_C.exec(this.#source.slice(this.#at, this.#at + 10)) : null;
@@ -152,18 +167,21 @@ class Lexer {
     this.#at += 1;
   }
 
-  #operator(char: string): void {
+  #operator(char: string): boolean {
+    OPERATOR.lastIndex = this.#at;
+    const text = OPERATOR.exec(this.#source)?.[0];
+    if (text === undefined) return false;
     if (char === '`') {
       this.#computed = true;
       this.#open = true;
     }
     this.#endWord();
-    const text = OPERATOR.exec(this.#source.slice(this.#at, this.#at + 8))?.[0] ?? char;
     this.#tokens.push({ kind: 'operator', text });
     this.#at += text.length;
-    if (!this.#script) return;
+    if (!this.#script) return true;
     if (text === '<<') this.#documents.push(this.#tokens.length);
     if (text === '\n') this.#readDocuments();
+    return true;
   }
 
   #readDocuments(): void {

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 
+import type { Budget } from './budget.ts';
 import type { Token } from './shell-words.ts';
 
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
@@ -14,6 +15,7 @@ const WRAPPERS = new Set(
 );
 const GLOB = /[*?[]/;
 const LONGEST_GLOB = 64;
+const FARTHEST = 33;
 
 /** The words of each command in a text, without redirections and what they lead to. */
 export function simpleCommands(tokens: readonly Token[]): string[][] {
@@ -38,55 +40,71 @@ export function simpleCommands(tokens: readonly Token[]): string[][] {
   return commands;
 }
 
+/** What entries of the blocklist want of a program's arguments: `-rf` of `rm`, for each its place in the list. */
+export type NamedPrograms = ReadonlyMap<string, readonly { place: number; rest: readonly string[] }[]>;
+
 /**
- * Whether a command runs what an entry names, in other words than the entry's: the same program, found by a glob too,
- * with the same operands and options, however these are grouped and ordered.
- * @param wanted the entry's words, such as `rm`, `-rf`
+ * The first of the entries that a command runs, in other words than the entry's: the same program, found by a glob
+ * too, with the same operands and options, however these are grouped and ordered.
+ * @returns its place in the list
  */
-export function runsAs(words: readonly string[], wanted: readonly string[]): boolean {
-  const [program = '', ...rest] = wanted;
-  for (const [at, word] of words.entries()) {
-    if (isCommandAt(words, at) && names(word, program, rest.length > 0) && hasAll(words.slice(at + 1), rest))
-      return true;
-    // Far behind its beginning a command has arguments only.
-    if (at > 32) return false;
+export function runsAs(words: readonly string[], named: NamedPrograms, budget: Budget): number | undefined {
+  let onlyAssignments = true;
+  let wrapped = false;
+  let given: Given | undefined;
+  let best: number | undefined;
+  // Far behind its beginning a command has arguments only.
+  for (const [at, word] of words.slice(0, FARTHEST).entries()) {
+    budget.spend(1);
+    const base = posix.basename(word);
+    for (const program of onlyAssignments || wrapped ? programs(base, named, budget) : []) {
+      for (const { place, rest } of named.get(program) ?? []) {
+        // An entry of one word has been looked for as a substring already.
+        if (rest.length === 0 && base === program) continue;
+        given ??= new Given(words, budget);
+        if (place < (best ?? Infinity) && given.hasAll(rest, at, budget)) best = place;
+      }
+    }
+    onlyAssignments &&= ASSIGNMENT.test(word);
+    wrapped ||= WRAPPERS.has(base);
   }
-  return false;
+  return best;
 }
 
-function isCommandAt(words: readonly string[], at: number): boolean {
-  const before = words.slice(0, at);
-  return (
-    before.every((word) => ASSIGNMENT.test(word)) || before.some((word) => WRAPPERS.has(posix.basename(word)))
+/** The entries' programs that a word means. */
+function programs(base: string, named: NamedPrograms, budget: Budget): string[] {
+  const own = named.has(base) ? [base] : [];
+  // `*` alone would be every program.
+  if (!GLOB.test(base) || !/\w/.test(base) || base.length > LONGEST_GLOB) return own;
+  budget.spend(named.size / 4);
+  const first = base.charAt(0);
+  const any = GLOB.test(first);
+  const others = [...named.keys()].filter(
+    (program) => (any || program.startsWith(first)) && globs(base, program, budget),
   );
+  return [...own, ...others];
 }
 
-function names(word: string, program: string, exactly: boolean): boolean {
-  const base = posix.basename(word);
-  // An entry of one word has been looked for as a substring already.
-  if (base === program) return exactly;
-  if (!GLOB.test(base) || base.length > LONGEST_GLOB) return false;
-  // `mk?s.ext4` for `mkfs`: the beginning of a name is enough, as it is for a substring.
-  const units = base.match(/\[[^\]]*\]|[\s\S]/g) ?? [];
-  return units.some((_unit, last) => {
-    const start = units.slice(0, last + 1);
-    // `*` alone would be every program.
-    return start.some((unit) => /\w/.test(unit)) && matches(start, program);
-  });
-}
-
-/** A glob against a name, without going back over more than one `*` at a time. */
-function matches(units: readonly string[], name: string): boolean {
+/**
+ * Whether the beginning of a glob matches a name: `mk?s.ext4` matches `mkfs`, since the beginning of a name is
+ * enough, as it is for a substring. Goes over the glob once, with all places in the name that it may have reached.
+ */
+function globs(glob: string, name: string, budget: Budget): boolean {
   let reachable = new Set([0]);
-  for (const unit of units) {
+  let named = false;
+  for (const unit of glob.match(/\[[^\]]*\]|[\s\S]/g) ?? []) {
+    named ||= /\w/.test(unit);
     const next = new Set<number>();
+    budget.spend(reachable.size);
     for (const at of reachable) {
       if (unit === '*') for (let to = at; to <= name.length; to += 1) next.add(to);
       else if (at < name.length && matchesOne(unit, name.charAt(at))) next.add(at + 1);
     }
+    if (next.size === 0) return false;
+    if (named && next.has(name.length)) return true;
     reachable = next;
   }
-  return reachable.has(name.length);
+  return false;
 }
 
 function matchesOne(unit: string, char: string): boolean {
@@ -100,11 +118,26 @@ function matchesOne(unit: string, char: string): boolean {
   return found !== negated;
 }
 
-function hasAll(given: readonly string[], wanted: readonly string[]): boolean {
-  const letters = given.flatMap((word) => (/^-\w+$/.test(word) ? Array.from(word.slice(1)) : []));
-  return wanted.every((word) =>
-    /^-[A-Za-z]+$/.test(word)
-      ? Array.from(word.slice(1)).every((letter) => letters.includes(letter)) || given.includes(word)
-      : given.includes(word),
-  );
+/** What a command is given, by the last place where it stands. */
+class Given {
+  readonly #words = new Map<string, number>();
+  /** Of options in short form: `-rf`. */
+  readonly #letters = new Map<string, number>();
+
+  constructor(words: readonly string[], budget: Budget) {
+    for (const [at, word] of words.entries()) {
+      budget.spend(word.length);
+      this.#words.set(word, at);
+      if (/^-\w+$/.test(word)) for (const letter of word.slice(1)) this.#letters.set(letter, at);
+    }
+  }
+
+  hasAll(wanted: readonly string[], behind: number, budget: Budget): boolean {
+    budget.spend(wanted.length + 1);
+    return wanted.every((word) => {
+      if ((this.#words.get(word) ?? 0) > behind) return true;
+      if (!/^-[A-Za-z]+$/.test(word)) return false;
+      return Array.from(word.slice(1)).every((letter) => (this.#letters.get(letter) ?? 0) > behind);
+    });
+  }
 }
