@@ -4,7 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { ToolError } from '../../core/errors.ts';
 import { abortable } from './abortable.ts';
-import { type Handle, announcement, createAnnouncementFilter, endCommand, isPosix } from './end-command.ts';
+import { type Handle, announcement, createAnnouncementFilter, isPosix } from './end-command.ts';
+import type { Ending } from './ending.ts';
 import { lostMidCommand } from './failures.ts';
 import { type Capture, createCapture } from './output.ts';
 import type { Lease, Pool } from './pool.ts';
@@ -40,8 +41,6 @@ export interface CommandResult {
   hint?: string;
 }
 
-/** The gate waits five seconds for the clean-up of a call; ending the command must fit in. */
-const END_MS = 4_000;
 /** A device may admit fewer channels than we try at first; each refusal lowers the number for the next try. */
 const MOST_STARTS = 16;
 
@@ -57,6 +56,7 @@ const STILL_RUNNING = 'The command could not be ended, or not wholly: look for i
  */
 export async function runCommand(
   pool: Pool,
+  ending: Ending,
   target: Target,
   request: CommandRequest,
   signal: AbortSignal,
@@ -90,7 +90,7 @@ export async function runCommand(
       if (!exit) throw lostMidCommand(target, { stdout: stdout.text(), stderr: stderr.text() });
       return result(exit, started, stdout, stderr);
     }
-    const ended = await end(pool, target, lease.connection, remote, handle);
+    const ended = await ending.end(target, lease.connection, remote, handle);
     filter.flush();
     if (exit === 'aborted') throw cancelled(signal.reason, ended);
     const late: Exit = { code: null, signal: null };
@@ -158,38 +158,6 @@ async function waitFor(
     return 'aborted';
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/** Ends a command on the device: over its own connection, or over another one where that has no channel left. */
-async function end(
-  pool: Pool,
-  target: Target,
-  own: Connection,
-  remote: Remote,
-  handle: Handle,
-): Promise<boolean> {
-  const limit = AbortSignal.timeout(END_MS);
-  const onAnother = async () => {
-    const other = await pool.dial(target, limit);
-    try {
-      return await endCommand(other, handle, limit);
-    } finally {
-      other.end();
-    }
-  };
-  try {
-    const onOwn = endCommand(own, handle, limit).catch((error: unknown) => {
-      if (error instanceof NotStarted) return onAnother();
-      throw error;
-    });
-    // A device that fell silent keeps even the opening of a channel waiting.
-    const done = await abortable(onOwn, limit);
-    // What it wrote before it was ended is still under way.
-    if (done) await abortable(remote.ended, limit);
-    return done;
-  } catch {
-    return false;
   }
 }
 

@@ -3,6 +3,7 @@ import type { JobControl } from '../../core/jobs.ts';
 import type { Log } from '../../core/log.ts';
 import { type CallContext, type Tool, defineTool } from '../../core/tool.ts';
 import type { Device, Mesh } from '../../mesh/device.ts';
+import { createEnding } from './ending.ts';
 import { Job } from './job.ts';
 import { type Jobs, createJobs } from './jobs.ts';
 import { createKnownHosts } from './known-hosts.ts';
@@ -47,6 +48,7 @@ export function createSshExec({ settings, mesh, privateKey, log }: SshExecParts)
     log.info('ssh connected', { device: target.device, address: target.address, user: target.user });
     return connection;
   });
+  const ending = createEnding(pool, log);
   const jobs = createJobs(() => settings.maxJobs);
 
   async function run(call: SshCall, context: CallContext) {
@@ -70,7 +72,7 @@ export function createSshExec({ settings, mesh, privateKey, log }: SshExecParts)
       facts,
       waitMs: waitMs(call),
       context,
-      run: (signal, listener) => runCommand(pool, target, request, signal, listener),
+      run: (signal, listener) => runCommand(pool, ending, target, request, signal, listener),
     });
     return result instanceof Job ? result.read(maxBytes) : { ...facts, dry_run: false, ...result };
   }
@@ -101,7 +103,10 @@ export function createSshExec({ settings, mesh, privateKey, log }: SshExecParts)
       if (call.job === undefined) return { value: await run(call, context) };
       return { value: call.job === LIST ? listed(jobs) : await readJob(jobs, call.job, call, context) };
     },
-    close: () => pool.close(),
+    close: async () => {
+      await ending.close();
+      await pool.close();
+    },
   });
   return { ...tool, jobs, connections: () => pool.size(), settle: (graceMs) => jobs.settle(graceMs) };
 }
