@@ -41,7 +41,7 @@ prove('audit', 'kill -9 of the server at any moment loses no record of an answer
     };
     const calling = Array.from({ length: CALLERS }, (_, who) => caller(who));
     // The moment of the kill is what is tried, not a wait for something.
-    await pause(randomInt(1_500));
+    await pause(randomInt(tries(0, 700), 1_500));
     child.kill('SIGKILL');
     await ended;
     await Promise.all(calling);
