@@ -129,9 +129,14 @@ prove(
       tried++;
       for (const by of some([...REDIRECTS, '/link-to'], 2)) {
         tried++;
-        await lab.open(`${by}?url=${encodeURIComponent(url)}`, 'local');
-        if (by === '/link-to') await lab.call({ action: 'click', ref: 'a', session: 'local' });
-        const { value } = await lab.call({ action: 'text', session: 'local', timeout_seconds: 5 });
+        const patience = { session: 'local', timeout_seconds: 5 };
+        await lab.call({
+          action: 'open',
+          url: `http://pages${by}?url=${encodeURIComponent(url)}`,
+          ...patience,
+        });
+        if (by === '/link-to') await lab.call({ action: 'click', ref: 'a', ...patience });
+        const { value } = await lab.call({ action: 'text', ...patience });
         const said = JSON.stringify(value);
         // A script of a javascript: URL runs in the page that named it, and is as confined as it.
         const outside = !/^(?:https?:|about:blank|chrome-error:|$)/.test(value.url ?? '');
