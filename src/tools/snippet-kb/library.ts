@@ -111,6 +111,8 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
     // Gone, no note, or older than what is known: a reading that was overtaken by a write.
     if (!entry || entry.head.updated_at !== gist.updated_at) return;
     entry.head = { ...noteHead(gist), version: versionOf(gist) };
+    // Each exchange of a text leaves work to the index that grows with all the notes.
+    if (entry.indexed === gist.updated_at) return;
     const files = await searchableFiles(gists, gist, stop.signal).catch((error: unknown) => {
       // One file that can't be had must not keep the rest of the note out of the index.
       log.warn('snippet_kb: a file is not in the index', { note: gist.id, reason: String(error) });
