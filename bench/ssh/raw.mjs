@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 
 const { Client } = createRequire('/app/package.json')('ssh2');
 
@@ -55,8 +56,14 @@ if (mode === 'warm') {
     const from = performance.now();
     const caller = async (client) => {
       while (performance.now() - from < duration) {
-        await run(client, 'true');
-        ended += 1;
+        try {
+          await run(client, 'true');
+          ended += 1;
+        } catch (error) {
+          // sshd counts a session a moment longer than its channel; whoever keeps eight busy is refused at times.
+          if (error.reason === undefined) throw error;
+          await wait(20);
+        }
       }
     };
     await Promise.all(clients.flatMap((client) => Array.from({ length: 8 }, () => caller(client))));
