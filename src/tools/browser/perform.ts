@@ -81,8 +81,12 @@ export async function perform(
     // The tool heard of the new document by a connection of its own; ours may be behind on a busy machine, and the
     // answer would tell of the page before. Within a document there is no new one.
     const leaves = input.action === 'open' && !isWithin(from, new URL(input.url ?? from).href);
-    const arrived = leaves ? () => page.document !== shown : undefined;
+    // Nor is the blank document of a tab that was just made, which may be told of late.
+    const arrived = leaves
+      ? () => page.document !== shown && page.document?.url !== 'about:blank'
+      : undefined;
     if (MOVING.has(input.action)) await session.settle(page, signal, arrived);
+    if (arrived?.() === false && !page.dialog && !page.gone) throw await session.lost(page, what);
     else await (titled ?? page.answers());
     if (!page.closed) rejectErrorPage(page);
   }

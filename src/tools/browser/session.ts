@@ -136,6 +136,17 @@ export class Session {
     await page.answers();
   }
 
+  /**
+   * The tool has led to another document, it says, and the tab shows the one before: seen, seldom, on a machine with
+   * twenty times its load. The page before must not pass for the one that was opened.
+   */
+  async lost(page: Page, what: string): Promise<ToolError> {
+    await this.#unbind();
+    return new ToolError('upstream_error', `${what}: the tab did not follow, and shows ${page.url}.`, {
+      hint: 'Call open again; it is connected to afresh.',
+    });
+  }
+
   async dispose(): Promise<void> {
     await Promise.all([this.#cli.kill(this.#id), this.context.dispose()]);
   }
