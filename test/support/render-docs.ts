@@ -103,7 +103,10 @@ function yamlExample(): string {
     const key = second ?? first;
     const example = YAML_EXAMPLES[setting.yaml];
     if (example) lines.push(`${indent}${key}:`, ...example.map((entry) => `${indent}  - ${entry}`));
-    else lines.push(`${indent}${key}: ${Array.isArray(setting.fallback) ? '[]' : setting.defaultText}`);
+    else if (setting.defaultText.startsWith('{')) {
+      const entries = Object.entries(JSON.parse(setting.defaultText) as Record<string, unknown>);
+      lines.push(`${indent}${key}:`, ...entries.map(([name, each]) => `${indent}  ${name}: ${String(each)}`));
+    } else lines.push(`${indent}${key}: ${Array.isArray(setting.fallback) ? '[]' : setting.defaultText}`);
   }
   return `${lines.join('\n')}\n`;
 }
