@@ -73,7 +73,7 @@ export async function startProduct(devices: Devices): Promise<Product> {
       ...['--volume', `${join(process.cwd(), 'dist')}:/app/dist:ro`],
       ...['--volume', `${devices.directory}:/bench:ro`, '--volume', `${data}:/data`],
       ...Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
-      ...[NODE, 'node', 'dist/main.js'],
+      ...[NODE, 'node', '--max-semi-space-size=4', 'dist/main.js'],
     ]),
   );
   const url = `http://127.0.0.1:${port}`;
