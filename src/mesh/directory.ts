@@ -82,6 +82,8 @@ class Index {
 /** The one textual form of an IP address; null for anything else. */
 function canonicalAddress(value: string): string | null {
   const bare = value.replace(/^\[(.*)\]$/, '$1');
+  // Most are names, and ipaddr.js throws and catches an error of its own for each.
+  if (!bare.includes(':') && !/^[\d.]+$/.test(bare)) return null;
   // Only the four-part form: to ipaddr.js a device named "10" would be an address as well.
   if (!ipaddr.IPv6.isValid(bare) && !ipaddr.IPv4.isValidFourPartDecimal(bare)) return null;
   return ipaddr.process(bare).toNormalizedString();

@@ -44,8 +44,6 @@ export function createAnnouncementFilter(
 } {
   /** The announcement is among the first things written; no more than this is held back for it. */
   const longest = 64 * 1024;
-  // A shell that traces its commands writes the token before, without a number.
-  const line = new RegExp(String.raw`${handle.token} (\d+)(?: (\S+))?\n`);
   let held: Buffer | undefined = Buffer.alloc(0);
   const flush = () => {
     const rest = held;
@@ -56,10 +54,11 @@ export function createAnnouncementFilter(
     add(chunk) {
       if (!held) return pass(chunk);
       held = Buffer.concat([held, chunk]);
-      const found = line.exec(held.toString('latin1'));
+      const found = announced(held, handle.token);
       if (found) {
-        [, handle.pid, handle.shell] = found;
-        held = Buffer.concat([held.subarray(0, found.index), held.subarray(found.index + found[0].length)]);
+        handle.pid = found.pid;
+        handle.shell = found.shell;
+        held = Buffer.concat([held.subarray(0, found.start), held.subarray(found.end)]);
         flush();
       } else if (held.length > longest) {
         flush();
@@ -67,6 +66,18 @@ export function createAnnouncementFilter(
     },
     flush,
   };
+}
+
+/** Where the announcement stands, once it is whole, and what it says. */
+function announced(bytes: Buffer, token: string) {
+  for (let start = bytes.indexOf(token); start !== -1; start = bytes.indexOf(token, start + 1)) {
+    const stop = bytes.indexOf('\n', start);
+    if (stop === -1) return undefined;
+    // A shell that traces its commands writes the words before, without a number.
+    const said = /^ (\d+)(?: (\S+))?$/.exec(bytes.toString('latin1', start + token.length, stop));
+    if (said) return { start, end: stop + 1, pid: said[1], shell: said[2] };
+  }
+  return undefined;
 }
 
 /**
