@@ -59,6 +59,8 @@ export interface AgentBrowser {
    * @throws ToolError `cli_not_found`; `too_large`; `upstream_error` when the tool answers something else
    */
   run(commands: readonly Command[], options: RunOptions): Promise<Step[]>;
+  /** The process id of a session's daemon; undefined where none runs. */
+  daemon(session: string): Promise<number | undefined>;
   /** Ends a session's daemon at once and forgets what it kept. */
   kill(session: string): Promise<void>;
   /** A new path for a file that the tool is to write, in a directory of this server's user alone. */
@@ -93,6 +95,11 @@ export function createAgentBrowser(path: string | undefined, idleMs: number): Ag
     directory = await mkdtemp(join(tmpdir(), 'rts-'));
     await Promise.all(['home', 'run', 'out'].map((name) => mkdir(join(directory, name), { mode: 0o700 })));
     return directory;
+  }
+
+  async function daemonOf(session: string): Promise<number | undefined> {
+    const pid = Number(await readFile(join(directory, 'run', `${session}.pid`), 'utf8').catch(() => ''));
+    return pid > 1 ? pid : undefined;
   }
 
   return {
@@ -131,11 +138,16 @@ export function createAgentBrowser(path: string | undefined, idleMs: number): Ag
       return found;
     },
 
+    daemon: async (session) => {
+      const pid = await daemonOf(session);
+      return pid !== undefined && isRunning(pid) ? pid : undefined;
+    },
+
     async kill(session) {
       discard(session);
       const run = join(directory, 'run');
-      const pid = Number(await readFile(join(run, `${session}.pid`), 'utf8').catch(() => ''));
-      if (pid > 1) killQuietly(pid);
+      const pid = await daemonOf(session);
+      if (pid !== undefined) killQuietly(pid);
       const files = await readdir(run).catch(() => []);
       await Promise.all(
         files
@@ -156,6 +168,14 @@ export function createAgentBrowser(path: string | undefined, idleMs: number): Ag
       await rm(directory, { recursive: true, force: true, maxRetries: 3 });
     },
   };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 function killQuietly(pid: number): void {

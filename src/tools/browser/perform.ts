@@ -86,8 +86,8 @@ export async function perform(
       ? () => page.document !== shown && page.document?.url !== 'about:blank'
       : undefined;
     if (MOVING.has(input.action)) await session.settle(page, signal, arrived);
-    if (arrived?.() === false && !page.dialog && !page.gone) throw await session.lost(page, what);
     else await (titled ?? page.answers());
+    if (arrived?.() === false && !page.dialog && !page.gone) throw await session.lost(page, what);
     if (!page.closed) rejectErrorPage(page);
   }
   const opened = session.context.pages().filter((tab) => !before.has(tab));

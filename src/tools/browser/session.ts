@@ -30,6 +30,8 @@ export class Session {
   #id: string;
   /** The tab that the daemon keeps to; undefined where no daemon runs. */
   #bound: Page | undefined;
+  /** Process id of that daemon. */
+  #daemon: number | undefined;
   #active: Page | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -159,23 +161,37 @@ export class Session {
   async #run(page: Page, commands: readonly Command[], options: ActOptions): Promise<Step[]> {
     const { endpoint } = this.#chromium;
     const base = { session: this.#id, cdp: endpoint.http, ...options };
-    if (this.#bound !== page) {
-      if (this.#bound?.gone) await this.#unbind();
-      // Unpinned, or the daemon would open a tab of its own, outside the session's context.
-      const size = ['set', 'viewport', String(WINDOW.width), String(WINDOW.height)];
-      const bind = async () => {
-        const steps = await this.#cli.run([['tab', page.targetId], size], { ...base, pinned: false });
-        const failed = steps.find(({ success }) => !success);
-        if (failed) await this.#unbind();
-        return failed;
-      };
-      // Chromium may still be taking down a crashed tab that the daemon attaches to on its way. Nothing of the
-      // action has run yet, so a fresh daemon may try again.
-      const failed = (await bind()) && (await bind());
-      if (failed) throw stepFailure('connecting to the tab', failed.error ?? '', page.url);
-      this.#bound = page;
-    }
-    return this.#cli.run(commands, { ...base, pinned: true });
+    // One that ended by itself was followed by another, which would act on whatever tab it comes upon.
+    if (this.#bound && (await this.#cli.daemon(this.#id)) !== this.#daemon) await this.#unbind();
+    if (this.#bound === page) return this.#cli.run(commands, { ...base, pinned: true });
+
+    if (this.#bound?.gone) await this.#unbind();
+    // Unpinned, or the daemon would open a tab of its own, outside the session's context.
+    const size = ['set', 'viewport', String(WINDOW.width), String(WINDOW.height)];
+    const keepTo = ['tab', page.targetId];
+    const bind = async () => {
+      const steps = await this.#cli.run([keepTo, size], { ...base, pinned: false });
+      return this.#bindingFault(steps);
+    };
+    // Chromium may still be taking down a crashed tab that the daemon attaches to on its way. Nothing of the
+    // action has run yet, so a fresh daemon may try again.
+    const failed = (await bind()) && (await bind());
+    if (failed) throw stepFailure('connecting to the tab', failed.error ?? '', page.url);
+    // Named again in the run that pins it: between two runs the daemon knows its tab by its place among all tabs, and
+    // when another session closes one, that is the place of somebody else's.
+    const steps = await this.#cli.run([keepTo, ...commands], { ...base, pinned: true });
+    const lost = await this.#bindingFault(steps.slice(0, 1));
+    if (lost) throw stepFailure('connecting to the tab', lost.error ?? '', page.url);
+    this.#daemon = await this.#cli.daemon(this.#id);
+    this.#bound = page;
+    return steps.slice(1);
+  }
+
+  /** The step that failed to bring the daemon to its tab; then there is no such daemon any more. */
+  async #bindingFault(steps: readonly Step[]): Promise<Step | undefined> {
+    const failed = steps.find(({ success }) => !success);
+    if (failed) await this.#unbind();
+    return failed;
   }
 
   /** Resolves with what keeps an action from ending well; never, where nothing does. */
