@@ -62,7 +62,9 @@ export async function perform(
     return [];
   };
 
-  const readable = input.ref === undefined || !isCss(input.ref) || page.reads(input.ref);
+  // Asked beforehand: the tool takes a selector that it cannot read for one that matches nothing, or succeeds.
+  if (input.ref !== undefined && isCss(input.ref) && !(await page.reads(input.ref)))
+    throw stepFailure(input.action, `"${input.ref}" is no valid selector`, page.url);
   const titled = READING.has(input.action) ? page.answers() : undefined;
   let steps: Step[] = [];
   let extra: Result['extra'];
@@ -76,7 +78,6 @@ export async function perform(
   } else {
     steps = await act(commandsOf(input, Math.max(timeoutMs - ANSWER_MS, ANSWER_MS)));
   }
-  if (!(await readable)) throw stepFailure(input.action, `"${input.ref}" is no valid selector`, page.url);
   if (stopped === undefined) {
     // The tool heard of the new document by a connection of its own; ours may be behind on a busy machine, and the
     // answer would tell of the page before. Within a document there is no new one.
