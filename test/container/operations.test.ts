@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { call, container, docker, secureFetch, stack, until } from '../support/stack.ts';
+import { call, container, docker, hangUp, secureFetch, stack, until } from '../support/stack.ts';
 
 const YAML = join(stack.composeEnv['CONFIG_DIR'] ?? '', 'service.config.yaml');
 const logs = () => docker('logs', container('server'));
@@ -35,7 +35,7 @@ describe('GET /metrics', () => {
 describe('SIGHUP', () => {
   const reload = async () => {
     const before = times(await logs(), 'configuration read again');
-    await docker('kill', '--signal', 'HUP', container('server'));
+    await hangUp();
     await until('it is read again', async () => times(await logs(), 'configuration read again') > before);
   };
   const isDry = async () =>

@@ -57,6 +57,12 @@ export const container = (service: string): string => `${stack.project}-${servic
 export const inside = (service: string, command: string, user = '0'): Promise<string> =>
   docker('exec', '--user', user, container(service), 'sh', '-c', command);
 
+/**
+ * Has the server read its YAML file again. Not by the engine's own `kill`: it takes any signal for a stop by hand, and
+ * does not start the container again after a crash.
+ */
+export const hangUp = (): Promise<string> => inside('server', 'kill -HUP 1');
+
 /** Resolves once `probe` says so; it is asked again and again, without a fixed pause between tests. */
 export async function until(what: string, probe: () => Promise<boolean>, seconds = 60): Promise<void> {
   const end = Date.now() + seconds * 1000;

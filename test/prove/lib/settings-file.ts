@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { container, docker, stack, until } from '../../support/stack.ts';
+import { container, docker, hangUp, stack, until } from '../../support/stack.ts';
 
 const YAML = join(stack.composeEnv['CONFIG_DIR'] ?? '', 'service.config.yaml');
 
@@ -11,7 +11,7 @@ const said = async (message: string): Promise<number> =>
 
 async function reload(answer: string): Promise<void> {
   const before = await said(answer);
-  await docker('kill', '--signal', 'HUP', container('server'));
+  await hangUp();
   await until(`the server says: ${answer}`, async () => (await said(answer)) > before);
 }
 
