@@ -62,7 +62,9 @@ describe('the doctor beside the server', () => {
       {
         name: 'browser CLI',
         status: 'ok',
-        detail: 'agent-browser 0.41.2 (/usr/local/bin/agent-browser)',
+        detail: expect.stringMatching(
+          /^agent-browser 0\.41\.2 \(\/usr\/local\/lib\/.*\/agent-browser-linux-\w+\)$/,
+        ),
       },
       {
         name: 'browser',
