@@ -105,8 +105,9 @@ prove(
         },
         5,
       ).catch(() => {
-        // A page whose header the browser cannot read stays where it is.
-        if (!String(value.url).startsWith('http://pages/')) failures.push(`${what}: shown as a page`);
+        // Where the browser cannot read the address, the page stays, or an empty one takes its place.
+        if (!/^(?:http:\/\/pages\/|about:blank)/.test(value.url ?? ''))
+          failures.push(`${what}: shown as a page`);
       });
       if (value.error && !['address_not_allowed', 'upstream_error'].includes(value.error.code)) {
         failures.push(`${what}: ${value.error.code}`);
