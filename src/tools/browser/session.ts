@@ -169,22 +169,24 @@ export class Session {
     // Unpinned, or the daemon would open a tab of its own, outside the session's context.
     const size = ['set', 'viewport', String(WINDOW.width), String(WINDOW.height)];
     const keepTo = ['tab', page.targetId];
-    const bind = async () => {
-      const steps = await this.#cli.run([keepTo, size], { ...base, pinned: false });
-      return this.#bindingFault(steps);
+    const attempt = async (): Promise<Step[] | { failed: Step }> => {
+      const found = await this.#cli.run([keepTo, size], { ...base, pinned: false });
+      const unfound = await this.#bindingFault(found);
+      if (unfound) return { failed: unfound };
+      // Named again in the run that pins it: between two runs the daemon knows its tab by its place among all tabs,
+      // and when another session closes one, that is the place of somebody else's.
+      const [kept, ...steps] = await this.#cli.run([keepTo, ...commands], { ...base, pinned: true });
+      const unkept = await this.#bindingFault(kept ? [kept] : []);
+      return unkept ? { failed: unkept } : steps;
     };
     // Chromium may still be taking down a crashed tab that the daemon attaches to on its way. Nothing of the
     // action has run yet, so a fresh daemon may try again.
-    const failed = (await bind()) && (await bind());
-    if (failed) throw stepFailure('connecting to the tab', failed.error ?? '', page.url);
-    // Named again in the run that pins it: between two runs the daemon knows its tab by its place among all tabs, and
-    // when another session closes one, that is the place of somebody else's.
-    const steps = await this.#cli.run([keepTo, ...commands], { ...base, pinned: true });
-    const lost = await this.#bindingFault(steps.slice(0, 1));
-    if (lost) throw stepFailure('connecting to the tab', lost.error ?? '', page.url);
+    let outcome = await attempt();
+    if ('failed' in outcome) outcome = await attempt();
+    if ('failed' in outcome) throw stepFailure('connecting to the tab', outcome.failed.error ?? '', page.url);
     this.#daemon = await this.#cli.daemon(this.#id);
     this.#bound = page;
-    return steps.slice(1);
+    return outcome;
   }
 
   /** The step that failed to bring the daemon to its tab; then there is no such daemon any more. */
