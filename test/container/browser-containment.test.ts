@@ -68,7 +68,7 @@ describe('a hostile page', () => {
     });
     // The proxy's refusal can't be read by a page of another origin, so no fetch has an answer.
     expect(value['result']).toEqual([]);
-    expect(value.title).toBe(`tried ${targets.length * 13}`);
+    expect(value.title).toBe(`tried ${targets.length * 52}`);
     expect(await forbidden()).toEqual([]);
     await lab.call({ action: 'close', session: 'hostile' });
   });

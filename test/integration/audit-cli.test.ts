@@ -103,7 +103,7 @@ const CALLS = `2026-11-20 09:00:20  timeout       fetch_external    30.0 s  clau
 2026-11-20 09:00:10  ok            ssh_exec           12 ms  claude@203.0.113.7        web-1: uptime -p
 2026-11-20 09:00:50  blocked       ssh_exec                  claude@203.0.113.7        web-1: rm -rf /  [rm -rf]
 2026-11-20 09:01:00  dry run       ssh_exec            1 ms  claude@203.0.113.7        db-1: id
-2026-11-20 09:01:20  started       browser                   claude@203.0.113.7        open https://x.example/[2J1m
+2026-11-20 09:01:20  started       browser                   claude@203.0.113.7        open https://x.example/1m
 `;
 
 describe('audit tail', () => {
