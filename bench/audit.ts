@@ -21,7 +21,8 @@ const RATE = 'Records a second';
 const LATENCY = 'Time until a record is written, p99';
 const OPEN = 'Time to open the log at the start';
 
-const record = () => ({
+/** A record as a call leaves it. */
+export const record = () => ({
   event: 'intent' as const,
   time: new Date().toISOString(),
   id: '4368213c-72c2-45ae-a21f-1194f932fe91',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { openAuditLog } from '../src/audit/log.ts';
+import { record } from './audit.ts';
 import { type Bench, type Report, median } from './lib/bench.ts';
 import { type ServerProcess, startServer } from './lib/process.ts';
 import { SECRET, product } from './lib/product.ts';
@@ -83,15 +84,6 @@ async function side(much: { devices: number; notes: number }, records = 0): Prom
 
 async function writeRecords(path: string, count: number): Promise<void> {
   const log = await openAuditLog({ path, secret: SECRET, maxBytes: 1024 ** 4 });
-  const record = () => ({
-    event: 'intent' as const,
-    time: new Date().toISOString(),
-    id: '4368213c-72c2-45ae-a21f-1194f932fe91',
-    tool: 'ssh_exec',
-    client: { name: 'claude', ip: '203.0.113.7' },
-    arguments: { device: 'web-1', command: 'uptime' },
-    decision: 'allow' as const,
-  });
   for (let written = 0; written < count; written += 1_000) {
     const batch = Math.min(1_000, count - written);
     await Promise.all(Array.from({ length: batch }, () => log.append(record())));
