@@ -76,6 +76,9 @@ export async function createApp(parts: AppParts): Promise<App> {
   const metrics = withTracing(withHistory(createMetrics(), history), tracing);
   metrics.gauge('jobs_running', 'Commands that run as jobs.', () => ssh.jobs.running());
   metrics.gauge('ssh_connections', 'Open SSH connections.', () => ssh.connections());
+  metrics.gauge('ssh_commands_unfinished', 'Commands still being ended after their calls.', () =>
+    ssh.unfinished(),
+  );
   metrics.gauge('browser_sessions', 'Open browser sessions.', () => browser.sessions());
   for (const allowance of ['core', 'search', 'code_search', 'graphql'] as const) {
     metrics.gauge(

@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import {
-  call,
-  container,
-  docker,
-  healthy,
-  inside,
-  post,
-  secureFetch,
-  stack,
-  until,
-  url,
-} from '../support/stack.ts';
+import { call, container, docker, healthy, inside, post, secureFetch, stack, url } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 
 /** Whom the server and Chromium run as; root without capabilities may not touch what is theirs. */
 const SERVICE = '10001';

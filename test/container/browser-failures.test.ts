@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type Lab, startLab, until } from '../support/browser-lab.ts';
+import { type Lab, startLab } from '../support/browser-lab.ts';
+import { until } from '../support/until.ts';
 
 let lab: Lab;
 beforeAll(async () => {

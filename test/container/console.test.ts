@@ -5,7 +5,8 @@ import type { ConsoleParts } from '../../src/console/parts.ts';
 import { type TestChromium, startChromium } from '../support/console-chromium.ts';
 import { type DemoConsole, startDemoConsole } from '../support/console-demo.ts';
 import { CONTRAST_FAULTS } from '../support/console-contrast.ts';
-import { call, inside, stack, until } from '../support/stack.ts';
+import { call, inside, stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 
 const PHONE = { viewport: { width: 360, height: 740 } };
 const entrance = `${stack.base}/console?token=${stack.secret}`;

@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import type { Finding } from '../../src/cli/doctor/report.ts';
-import { call, container, docker, healthy, inside, stack, until } from '../support/stack.ts';
+import { call, container, docker, healthy, inside, stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const SERVICE = '10001';

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { call, container, docker, hangUp, secureFetch, stack, until } from '../support/stack.ts';
+import { call, container, docker, hangUp, secureFetch, stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 
 const YAML = join(stack.composeEnv['CONFIG_DIR'] ?? '', 'service.config.yaml');
 const logs = () => docker('logs', container('server'));
@@ -24,6 +25,7 @@ describe('GET /metrics', () => {
       /^remote_tool_server_call_duration_seconds_count\{tool="ssh_exec"\} [1-9]/m,
       /^remote_tool_server_ssh_connections [1-9]/m,
       /^remote_tool_server_jobs_running 0$/m,
+      /^remote_tool_server_ssh_commands_unfinished 0$/m,
       /^remote_tool_server_browser_sessions [1-9]/m,
       /^remote_tool_server_code_host_code_search_remaining \d/m,
     ]) {

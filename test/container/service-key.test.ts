@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import ssh2 from 'ssh2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { until } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const docker = async (...args: string[]) => (await run('docker', args)).stdout;

@@ -1,7 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
 
-import { call, docker, healthy, inside, secureFetch, until, url } from '../support/stack.ts';
+import { call, docker, healthy, inside, secureFetch, url } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 
 const SERVICE = '10001';
 

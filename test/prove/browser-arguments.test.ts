@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from 'vitest';
 
 import { COUNTED, forbiddenHits } from '../support/browser-arrivals.ts';
-import { type Lab, startLab, until } from '../support/browser-lab.ts';
+import { type Lab, startLab } from '../support/browser-lab.ts';
+import { until } from '../support/until.ts';
 import { prove, whole } from './row.ts';
 import { SESSION_NAMES, TEXTS } from './vectors/browser-arguments.ts';
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from 'vitest';
 
 import { BOMBS } from '../support/browser-bombs.ts';
-import { type Lab, startLab, until } from '../support/browser-lab.ts';
+import { type Lab, startLab } from '../support/browser-lab.ts';
+import { until } from '../support/until.ts';
 import { prove, tries, whole } from './row.ts';
 
 let lab: Lab;

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 
 import { type Arrivals, COUNTED, attack, countArrivals, forbiddenHits } from '../support/browser-arrivals.ts';
-import { type Answer, type Lab, startLab, until } from '../support/browser-lab.ts';
+import { type Answer, type Lab, startLab } from '../support/browser-lab.ts';
+import { until } from '../support/until.ts';
 import { prove, tries, whole } from './row.ts';
 import { LOCAL_URLS, REDIRECTS, targetsOf } from './vectors/browser-targets.ts';
 

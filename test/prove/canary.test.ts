@@ -6,7 +6,8 @@ import { join } from 'node:path';
 
 import { describe } from 'vitest';
 
-import { call, container, docker, healthy, stack, until } from '../support/stack.ts';
+import { call, container, docker, healthy, stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 import { exercise, type Told } from './lib/canary-exercise.ts';
 import { found, type Needle, needlesOf } from './lib/needles.ts';
 import { LOOK, besideProcesses, parseProcesses } from './lib/processes.ts';

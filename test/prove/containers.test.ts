@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 
-import { call, container, docker, inside, stack, until } from '../support/stack.ts';
+import { call, container, docker, inside, stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 import { CHECKS, type Inspected } from './lib/container-checks.ts';
 import { type Process, processesOf } from './lib/processes.ts';
 import { prove, tries } from './row.ts';

@@ -6,7 +6,8 @@ import { randomInt } from 'node:crypto';
 
 import { afterAll, beforeAll } from 'vitest';
 
-import { docker, inside, stack, until } from '../support/stack.ts';
+import { docker, inside, stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 import { prove } from './row.ts';
 import { FOLDED, FORBIDDEN_V4, FORBIDDEN_V6, NEVER, V4_SPELLINGS } from './vectors/urls.ts';
 

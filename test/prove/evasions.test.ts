@@ -46,7 +46,7 @@ beforeAll(async () => {
     'cat >/usr/local/bin/zap; printf "#!/bin/sh\\ntouch /tmp/mark\\n" >/usr/local/bin/zapfs; chmod 755 /usr/local/bin/*';
   await open.exec({ user: 'root', command: install, stdin: ZAP });
   // A fork bomb in a vector that passes must end with itself.
-  await open.exec({ command: 'mkdir -p /tmp/work && printf zap >/tmp/work/script-on-the-device' });
+  await open.exec({ command: 'mkdir -p /tmp/job && printf zap >/tmp/job/script-on-the-device' });
 });
 afterAll(async () => {
   await Promise.all([open.close(), guarded.close()]);

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 
-import { container, docker, inside, stack, until } from '../support/stack.ts';
+import { container, docker, inside, stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 import { type Door, eachOf, exchange, statusesOf } from './lib/edge-doors.ts';
 import { prove, tries, whole } from './row.ts';
 import { SLOW_KINDS } from './vectors/edge-slow.ts';

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { healthy, stack, until } from '../support/stack.ts';
+import { healthy, stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 import { type Tally, load } from './lib/soak-load.ts';
 import { type Sample, lastingRss, leaks, sample, slope } from './lib/soak-sample.ts';
 import { prove, whole } from './row.ts';

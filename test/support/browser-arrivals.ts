@@ -1,4 +1,5 @@
-import { type Lab, until } from './browser-lab.ts';
+import { type Lab } from './browser-lab.ts';
+import { until } from './until.ts';
 
 /** Connections that the containers of a lab have accepted or opened, as their kernels count them. */
 export interface Arrivals {

@@ -63,14 +63,5 @@ export const inside = (service: string, command: string, user = '0'): Promise<st
  */
 export const hangUp = (): Promise<string> => inside('server', 'kill -HUP 1');
 
-/** Resolves once `probe` says so; it is asked again and again, without a fixed pause between tests. */
-export async function until(what: string, probe: () => Promise<boolean>, seconds = 60): Promise<void> {
-  const end = Date.now() + seconds * 1000;
-  while (!(await probe().catch(() => false))) {
-    if (Date.now() > end) throw new Error(`never happened: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 export const healthy = async (service: string): Promise<boolean> =>
   (await docker('inspect', '--format', '{{.State.Health.Status}}', container(service))).trim() === 'healthy';

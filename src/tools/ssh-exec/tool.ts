@@ -32,6 +32,8 @@ export interface SshExec extends Tool {
   readonly jobs: JobControl & { running(): number };
   /** SSH connections that are open. */
   connections(): number;
+  /** Commands that are still being ended after their calls were answered. */
+  unfinished(): number;
   /** Lets running jobs end, at most `graceMs`, then ends them and has it written to the audit log. */
   settle(graceMs: number): Promise<void>;
 }
@@ -108,7 +110,13 @@ export function createSshExec({ settings, mesh, privateKey, log }: SshExecParts)
       await pool.close();
     },
   });
-  return { ...tool, jobs, connections: () => pool.size(), settle: (graceMs) => jobs.settle(graceMs) };
+  return {
+    ...tool,
+    jobs,
+    connections: () => pool.size(),
+    unfinished: () => ending.unfinished(),
+    settle: (graceMs) => jobs.settle(graceMs),
+  };
 }
 
 /** How long a call stays with its command; undefined where that is until its end. */

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { container, docker, stack, until } from '../../support/stack.ts';
+import { container, docker, stack } from '../../support/stack.ts';
+import { until } from '../../support/until.ts';
 
 export interface InjectionSite {
   /** What was asked for that is no page: exfiltrated, if anything. */

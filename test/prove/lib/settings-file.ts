@@ -1,7 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { container, docker, hangUp, stack, until } from '../../support/stack.ts';
+import { container, docker, hangUp, stack } from '../../support/stack.ts';
+import { until } from '../../support/until.ts';
 
 const YAML = join(stack.composeEnv['CONFIG_DIR'] ?? '', 'service.config.yaml');
 

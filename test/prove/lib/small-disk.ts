@@ -1,4 +1,5 @@
-import { container, docker, stack, until } from '../../support/stack.ts';
+import { container, docker, stack } from '../../support/stack.ts';
+import { until } from '../../support/until.ts';
 import type { ToolAnswer } from '../../support/server.ts';
 
 const IMAGE = 'remote-tool-server/server:0.1.0';

@@ -37,7 +37,7 @@ const SERVICES = {
 const ESTABLISHED = '01';
 /** Open files and sockets are read one after the other, and a health check's connection is among the sockets. */
 const SCATTER = 2;
-const GAUGES = ['ssh_connections', 'jobs_running', 'browser_sessions'];
+const GAUGES = ['ssh_connections', 'ssh_commands_unfinished', 'jobs_running', 'browser_sessions'];
 
 // Needs no tool but sh, ls, wc and cat: the images have little more.
 const SCRIPT = `
