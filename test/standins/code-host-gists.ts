@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 /** A file is a text, or bytes in base64. */
@@ -6,7 +6,7 @@ export type StandinFile = string | { base64: string };
 
 /** A gist to begin with. */
 export interface StandinGist {
-  /** Made up from its place otherwise. */
+  /** Made up otherwise. */
   id?: string;
   owner: string;
   description: string;
@@ -37,20 +37,17 @@ const BEGINNING = '2026-01-15T09:30:00Z';
 
 /** Opens the store; with `file`, every change is on disk before it is answered. */
 export function openGists(seed: readonly StandinGist[], file?: string): GistStore {
-  let made = 0;
-  const sha = (text: string) =>
-    createHash('sha1')
-      .update(`${text} ${(made += 1)} ${process.pid}`)
-      .digest('hex');
+  // By chance: counted, they would begin anew with each start, and a new gist take the place of one that was kept.
+  const sha = () => randomBytes(20).toString('hex');
   const begin = (gist: StandinGist): StoredGist => {
     const updated = gist.updated_at ?? BEGINNING;
     return {
-      id: sha('gist').slice(0, 32),
+      id: sha().slice(0, 32),
       ...gist,
       public: gist.public ?? false,
       updated_at: updated,
       created_at: updated,
-      history: [{ version: sha('commit'), committed_at: updated }],
+      history: [{ version: sha(), committed_at: updated }],
     };
   };
   const kept =
@@ -71,11 +68,11 @@ export function openGists(seed: readonly StandinGist[], file?: string): GistStor
     get: (id) => gists.get(id),
     create(parts, at) {
       const gist: StoredGist = {
-        id: sha('gist').slice(0, 32),
+        id: sha().slice(0, 32),
         ...parts,
         created_at: at,
         updated_at: at,
-        history: [{ version: sha('commit'), committed_at: at }],
+        history: [{ version: sha(), committed_at: at }],
       };
       gists.set(gist.id, gist);
       save();
@@ -84,7 +81,7 @@ export function openGists(seed: readonly StandinGist[], file?: string): GistStor
     update(gist, { description, files }, at) {
       if (files && JSON.stringify(files) !== JSON.stringify(gist.files)) {
         gist.files = files;
-        gist.history.unshift({ version: sha('commit'), committed_at: at });
+        gist.history.unshift({ version: sha(), committed_at: at });
       }
       if (description !== undefined) gist.description = description;
       gist.updated_at = at;

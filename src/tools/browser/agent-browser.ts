@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, readFile, readdir, realpath, rm } from 'node:fs/promises';
+import { constants, readFileSync } from 'node:fs';
+import { access, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
@@ -60,7 +60,7 @@ export interface AgentBrowser {
    */
   run(commands: readonly Command[], options: RunOptions): Promise<Step[]>;
   /** The process id of a session's daemon; undefined where none runs. */
-  daemon(session: string): Promise<number | undefined>;
+  daemon(session: string): number | undefined;
   /** Ends a session's daemon at once and forgets what it kept. */
   kill(session: string): Promise<void>;
   /** A new path for a file that the tool is to write, in a directory of this server's user alone. */
@@ -73,6 +73,7 @@ export interface AgentBrowser {
 export function createAgentBrowser(path: string | undefined, idleMs: number): AgentBrowser {
   let home: Promise<string> | undefined;
   let directory = '';
+  let program: string | undefined;
   const ready = new Map<string, Ready>();
 
   /** Starts a process for a session's next commands, once the answer to the last ones is on its way. */
@@ -97,14 +98,24 @@ export function createAgentBrowser(path: string | undefined, idleMs: number): Ag
     return directory;
   }
 
-  async function daemonOf(session: string): Promise<number | undefined> {
-    const pid = Number(await readFile(join(directory, 'run', `${session}.pid`), 'utf8').catch(() => ''));
-    return pid > 1 ? pid : undefined;
+  /** Read at once: five bytes of a file in memory, before every action. */
+  function daemonOf(session: string): number | undefined {
+    try {
+      const pid = Number(readFileSync(join(directory, 'run', `${session}.pid`), 'utf8'));
+      return pid > 1 ? pid : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Looked for once; and again after it was found to be gone. */
+  async function native(): Promise<string> {
+    return (program ??= await findNative(path));
   }
 
   return {
     async run(commands, options) {
-      const program = await findNative(path);
+      const file = await native();
       const root = await (home ??= prepare());
       // Built from nothing: the server's secrets are none of its business, and a proxy setting would break it.
       const env = {
@@ -125,28 +136,33 @@ export function createAgentBrowser(path: string | undefined, idleMs: number): Ag
       // On the command line there are no values of a caller's: the tool has no "--", and takes what looks like an
       // option for one wherever it stands.
       const args = ['--session', options.session, '--json', 'batch', '--bail', '--omit-command'];
-      const start = () => launch(program, args, { cwd: root, env });
+      const start = () => launch(file, args, { cwd: root, env });
       options.signal.throwIfAborted();
       const key = JSON.stringify(env);
       const waiting = ready.get(options.session);
       const prepared = waiting?.env === key && waiting.process?.alive() ? waiting.process : undefined;
       if (prepared) ready.delete(options.session);
       const answer = (prepared ?? start()).finish(JSON.stringify(commands), options.signal);
-      const found = steps(await answer);
+      const found = steps(
+        await answer.catch((error: unknown) => {
+          program = undefined;
+          throw error;
+        }),
+      );
       // A run that is not pinned is the first of a tab. Where one failed, the session may be ending.
       if (options.pinned && found.every(({ success }) => success)) getReady(options.session, key, start);
       return found;
     },
 
-    daemon: async (session) => {
-      const pid = await daemonOf(session);
+    daemon: (session) => {
+      const pid = daemonOf(session);
       return pid !== undefined && isRunning(pid) ? pid : undefined;
     },
 
     async kill(session) {
       discard(session);
       const run = join(directory, 'run');
-      const pid = await daemonOf(session);
+      const pid = daemonOf(session);
       if (pid !== undefined) killQuietly(pid);
       const files = await readdir(run).catch(() => []);
       await Promise.all(

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { ToolError } from '../../core/errors.ts';
 
 const LARGEST_ANSWER = 32 * 1024 * 1024;
+const NEWLINE = 0x0a;
 
 /** The version whose behaviour this folder relies on. */
 export const VERSION = '0.41.2';
@@ -66,6 +67,8 @@ function answerOf(child: ChildProcess): Promise<string> {
         );
       } else {
         chunks.push(chunk);
+        // The answer is one line. Its process takes a while yet to end, which need not be waited for.
+        if (chunk.at(-1) === NEWLINE) resolve(Buffer.concat(chunks).toString('utf8'));
       }
     });
     child.stderr?.on('data', (chunk: Buffer) => {

@@ -24,6 +24,7 @@ interface Events {
 }
 
 const PING_MS = 1_000;
+const MOST_SELECTORS = 200;
 const LONGEST_TITLE = 500;
 /** Squid puts the name of the error where its pages' style sheets look for it. */
 const SELF = `(() => {
@@ -54,6 +55,8 @@ export class Page extends EventEmitter<Events> {
   #cdp: Cdp;
   #sessionId = '';
   #attached: Promise<void> | undefined;
+  /** Selectors that it could read: their syntax is the browser's, and does not change with the document. */
+  #readable = new Set<string>();
   #navigation: { requestId: string; document: MainDocument } | undefined;
 
   constructor(cdp: Cdp, targetId: string, name: string) {
@@ -120,11 +123,14 @@ export class Page extends EventEmitter<Events> {
    * The page's scripts may have replaced what is asked here; all they win is an error.
    */
   async reads(selector: string): Promise<boolean> {
+    if (this.#readable.has(selector)) return true;
     const expression = `document.createDocumentFragment().querySelector(${JSON.stringify(selector)})`;
-    const { exceptionDetails } = await this.#send('Runtime.evaluate', { expression }, PING_MS).catch(() => ({
-      exceptionDetails: undefined,
-    }));
-    return exceptionDetails === undefined;
+    const answer = await this.#send('Runtime.evaluate', { expression }, PING_MS).catch(() => undefined);
+    if (!answer) return true;
+    if (answer['exceptionDetails'] !== undefined) return false;
+    if (this.#readable.size >= MOST_SELECTORS) this.#readable.clear();
+    this.#readable.add(selector);
+    return true;
   }
 
   async answerDialog(accept: boolean, promptText?: string): Promise<void> {

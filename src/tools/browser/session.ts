@@ -162,7 +162,7 @@ export class Session {
     const { endpoint } = this.#chromium;
     const base = { session: this.#id, cdp: endpoint.http, ...options };
     // One that ended by itself was followed by another, which would act on whatever tab it comes upon.
-    if (this.#bound && (await this.#cli.daemon(this.#id)) !== this.#daemon) await this.#unbind();
+    if (this.#bound && this.#cli.daemon(this.#id) !== this.#daemon) await this.#unbind();
     if (this.#bound === page) return this.#cli.run(commands, { ...base, pinned: true });
 
     if (this.#bound?.gone) await this.#unbind();
@@ -184,7 +184,7 @@ export class Session {
     let outcome = await attempt();
     if ('failed' in outcome) outcome = await attempt();
     if ('failed' in outcome) throw stepFailure('connecting to the tab', outcome.failed.error ?? '', page.url);
-    this.#daemon = await this.#cli.daemon(this.#id);
+    this.#daemon = this.#cli.daemon(this.#id);
     this.#bound = page;
     return outcome;
   }
