@@ -56,7 +56,7 @@ export async function createApp(parts: AppParts): Promise<App> {
         secret,
         previousSecrets: [previousSecret],
         redact,
-        ...(trail && { onRecord: (record) => trail.add(record) }),
+        ...(trail && { onWritten: (lines) => trail.written(lines) }),
       })
     : noAudit;
   const mesh = createMesh(config.mesh);

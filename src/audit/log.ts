@@ -1,7 +1,7 @@
 import { messageOf, systemCodeOf, ToolError } from '../core/errors.ts';
 import { deriveKey, deriveKeys } from './chain.ts';
 import { writeHead } from './head.ts';
-import type { AuditRecord, WrittenRecord } from './record.ts';
+import type { AuditRecord } from './record.ts';
 import { Writer } from './writer.ts';
 
 export interface AuditLog {
@@ -26,8 +26,8 @@ export interface AuditLogOptions {
   keepFiles?: number;
   /** Takes secrets out of a line of JSON. */
   redact?: (text: string) => string;
-  /** Told of each record once it is written, redacted as in the file. Must not throw. */
-  onRecord?: (record: WrittenRecord) => void;
+  /** Handed all lines once they are written, as they stand in the file. Must not throw. */
+  onWritten?: (lines: Buffer) => void;
 }
 
 /** The log used when AUDIT_ENABLED=false. */
@@ -54,7 +54,7 @@ interface Pending {
  * @throws ToolError when the file cannot be opened for appending
  */
 export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> {
-  const { path, onRecord, redact = (text) => text, maxBytes = 64 * 1024 ** 2, keepFiles = 10 } = options;
+  const { path, onWritten, redact = (text) => text, maxBytes = 64 * 1024 ** 2, keepFiles = 10 } = options;
   const key = deriveKey(options.secret);
   const keys = deriveKeys([options.secret, ...(options.previousSecrets ?? [])]);
   const writer = await Writer.open({ path, key, keys, maxBytes, keepFiles, redact }).catch(
@@ -89,7 +89,7 @@ export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> 
       );
       failure = undefined;
       for (const entry of batch) entry.resolve();
-      if (onRecord) for (const line of lines) onRecord(JSON.parse(line) as WrittenRecord);
+      onWritten?.(lines);
     } catch (error) {
       failure = systemCodeOf(error) ?? messageOf(error);
       const refusal = cannotWrite(path, error);

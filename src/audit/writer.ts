@@ -115,7 +115,7 @@ export class Writer {
    * @param texts records as JSON, redacted
    * @returns the lines written, those of the log's own notes among them
    */
-  async write(texts: readonly string[], durable: boolean): Promise<string[]> {
+  async write(texts: readonly string[], durable: boolean): Promise<Buffer> {
     const segment = await this.#ready(texts);
     const own = this.#ownTexts();
     const lines: string[] = [];
@@ -143,7 +143,7 @@ export class Writer {
       this.#header = undefined;
       await this.#removeSurplus();
     }
-    return lines;
+    return bytes;
   }
 
   async #flush({ file }: Segment): Promise<void> {

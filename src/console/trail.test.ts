@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { AuditRecord } from '../audit/record.ts';
 import { readTail } from './trail-file.ts';
-import { createTrail } from './trail.ts';
+import { type Trail, createTrail } from './trail.ts';
 
 const client = { name: 'tester', ip: '192.0.2.1' };
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
@@ -31,12 +31,14 @@ const outcome = (id: string, result: 'ok' | 'error', second = 1): AuditRecord =>
   ...(result === 'error' && { error_code: 'timeout' }),
 });
 
+const add = (trail: Trail, record: AuditRecord) => trail.written(Buffer.from(`${JSON.stringify(record)}\n`));
+
 describe('the trail', () => {
   it('makes one entry of an intent and its outcome, in the order in which calls began', () => {
     const trail = createTrail();
-    trail.add(intent('a', 'browser', { action: 'open' }));
-    trail.add(intent('b', 'browser', { action: 'close' }));
-    trail.add(outcome('a', 'error'));
+    add(trail, intent('a', 'browser', { action: 'open' }));
+    add(trail, intent('b', 'browser', { action: 'close' }));
+    add(trail, outcome('a', 'error'));
     expect(trail.find({})).toMatchObject([
       { id: 'b', state: 'running', durationMs: null },
       {
@@ -54,10 +56,10 @@ describe('the trail', () => {
 
   it('tells with a call how its job ended', () => {
     const trail = createTrail();
-    trail.add(intent('a', 'ssh_exec', { command: 'make' }));
-    trail.add({ ...outcome('a', 'ok'), job: 'j1' });
+    add(trail, intent('a', 'ssh_exec', { command: 'make' }));
+    add(trail, { ...outcome('a', 'ok'), job: 'j1' });
     expect(trail.find({})).toMatchObject([{ state: 'ok', job: 'j1', jobEnd: '', durationMs: 12 }]);
-    trail.add({
+    add(trail, {
       event: 'ended',
       time: at(9),
       id: 'a',
@@ -86,10 +88,10 @@ describe('the trail', () => {
 
   it('finds by tool, outcome and text, all of them together', () => {
     const trail = createTrail();
-    trail.add(intent('a', 'browser', { url: 'http://Demo-Site/' }));
-    trail.add(outcome('a', 'ok'));
-    trail.add(intent('b', 'ssh_exec', { command: 'ping demo-site' }));
-    trail.add({ event: 'note', time: at(5), id: 'c', message: 'a new file' });
+    add(trail, intent('a', 'browser', { url: 'http://Demo-Site/' }));
+    add(trail, outcome('a', 'ok'));
+    add(trail, intent('b', 'ssh_exec', { command: 'ping demo-site' }));
+    add(trail, { event: 'note', time: at(5), id: 'c', message: 'a new file' });
     const ids = (filter: object) => trail.find(filter).map(({ id }) => id);
     expect(ids({ tool: 'ssh_exec' })).toEqual(['b']);
     expect(ids({ state: 'ok' })).toEqual(['a']);
@@ -101,13 +103,24 @@ describe('the trail', () => {
 
   it('keeps no more than it may, the newest', () => {
     const trail = createTrail(3);
-    for (const id of ['a', 'b', 'c', 'd', 'e']) trail.add(intent(id, 'browser', {}));
+    for (const id of ['a', 'b', 'c', 'd', 'e']) add(trail, intent(id, 'browser', {}));
     expect(trail.find({}).map(({ id }) => id)).toEqual(['e', 'd', 'c']);
+  });
+
+  it('holds the newest of a flood that nobody looks at', () => {
+    const trail = createTrail();
+    // Twice as much as waits at most.
+    for (let at = 0; at < 40_000; at += 1)
+      add(trail, intent(String(at), 'browser', { text: 'x'.repeat(50) }));
+    add(trail, outcome('39999', 'ok'));
+    const found = trail.find({});
+    expect(found.map(({ id }) => id)).toEqual(Array.from({ length: 500 }, (_, at) => String(39_999 - at)));
+    expect(found[0]?.state).toBe('ok');
   });
 
   it('cuts arguments that would fill the memory', () => {
     const trail = createTrail();
-    trail.add(intent('a', 'browser', { text: 'x'.repeat(10_000) }));
+    add(trail, intent('a', 'browser', { text: 'x'.repeat(10_000) }));
     expect(trail.find({})[0]?.arguments).toHaveLength(4_097);
   });
 

@@ -1,4 +1,5 @@
 import type { AuditRecord } from '../audit/record.ts';
+import { createTrailBacklog } from './trail-backlog.ts';
 
 /** `lost`: the process ended before the outcome was written. */
 export type TrailState = 'running' | 'ok' | 'blocked' | 'error' | 'lost' | 'note';
@@ -35,8 +36,8 @@ export interface TrailFilter {
 }
 
 export interface Trail {
-  /** @param record redacted */
-  add(record: AuditRecord): void;
+  /** Takes in lines as they were written to the log. */
+  written(lines: Buffer): void;
   /** Takes in what an earlier process wrote, the oldest first. */
   restore(records: readonly AuditRecord[]): void;
   /** The entries that match, the newest first. */
@@ -44,9 +45,11 @@ export interface Trail {
 }
 
 const MOST_ENTRIES = 500;
+/** Intent, outcome, and the end of a job. */
+const RECORDS_A_CALL = 3;
 const LONGEST_ARGUMENTS = 4_096;
 
-/** The newest entries of the audit log in memory, at most 3 MiB. */
+/** The newest entries of the audit log in memory: at most 3 MiB, and as much of what nobody has looked at yet. */
 export function createTrail(most = MOST_ENTRIES): Trail {
   /** In the order in which they began. */
   const entries = new Map<string, TrailEntry>();
@@ -59,13 +62,16 @@ export function createTrail(most = MOST_ENTRIES): Trail {
     entries.delete(oldest);
   }
 
+  const backlog = createTrailBacklog(most * RECORDS_A_CALL, add);
+
   return {
-    add,
+    written: (lines) => backlog.put(lines),
     restore(records) {
       for (const record of records) add(record);
       for (const entry of entries.values()) if (entry.state === 'running') entry.state = 'lost';
     },
     find({ tool, state, text }) {
+      backlog.empty();
       const wanted = text?.toLowerCase();
       return [...entries.values()]
         .toReversed()

@@ -130,7 +130,12 @@ export function createGate({ tools, audit, metrics, redact, limits, log }: GateP
           log,
           // Cut after the redaction: half a secret is not recognised as one.
           progress: (message) => call.request.progress(clean(message).slice(-LONGEST_PROGRESS)),
-          lateOutcome: lateOutcomeOf({ ...call.request, id: call.id, answered: call.answered }),
+          lateOutcome: lateOutcomeOf({
+            id: call.id,
+            tool: tool.name,
+            client: call.request.client,
+            answered: call.answered,
+          }),
         }),
       );
       return resultOf(value, false, extra);

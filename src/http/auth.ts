@@ -20,7 +20,9 @@ export function createAuthenticator(secret: string, previous = ''): (request: Re
 
 /** The one credential of a request; undefined where there is none, more than one, or one of another kind. */
 function credentialOf({ url, headers }: Request): string | undefined {
-  const found = new Set(new URL(url).searchParams.getAll('token'));
+  const [address = ''] = url.split('#', 1);
+  const query = address.indexOf('?');
+  const found = new Set(query === -1 ? [] : new URLSearchParams(address.slice(query)).getAll('token'));
   const apiKey = headers.get('x-api-key');
   if (apiKey !== null) found.add(apiKey);
   const authorization = headers.get('authorization');

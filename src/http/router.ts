@@ -91,7 +91,7 @@ export function createRouter({ settings, mcp, health, metrics, console, log }: R
     }
     const ip = await addressOf(c.env.incoming.socket.remoteAddress, c.req.header('x-forwarded-for') ?? null);
     const name = c.req.header('user-agent')?.slice(0, 120) ?? 'unknown';
-    return mcp.handle(c.req.raw, body, { name, ip });
+    return mcp.handle(c.req.raw, body, { name, ip }, c.env.incoming.socket.destroyed);
   });
 
   if (console) app.route('/console', console);

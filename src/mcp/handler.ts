@@ -37,6 +37,7 @@ export interface McpEndpoint {
    * Answers one POST /mcp.
    * @param body the parsed JSON body
    * @param client who asks, for the audit; its name is replaced by the one the client declares
+   * @param gone whether the client has closed its connection
    */
   handle: Handle;
   close(): Promise<void>;

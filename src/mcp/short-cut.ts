@@ -3,10 +3,15 @@ import { classifyInboundRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelconte
 import type { AuditClient } from '../audit/record.ts';
 import { messageOf } from '../core/errors.ts';
 import type { CallResult } from '../gate/result.ts';
-import type { Gate } from '../gate/call.ts';
+import type { CallRequest, Gate } from '../gate/call.ts';
 
 /** Answers one POST /mcp; see `McpEndpoint.handle`. */
-export type Handle = (request: Request, body: unknown, client: AuditClient) => Promise<Response>;
+export type Handle = (
+  request: Request,
+  body: unknown,
+  client: AuditClient,
+  gone?: boolean,
+) => Promise<Response>;
 
 type Era = 'legacy' | 'modern';
 
@@ -46,8 +51,10 @@ const MOST_ENVELOPES = 256;
  * gone. `short-cut.test.ts` compares both ways request by request.
  */
 export function withShortCut(whole: Handle, gate: Gate, tools: ReadonlySet<string>): Handle {
-  /** What the SDK said after the id, by era and method; of tools/call what it adds to a result. */
-  const said = new Map<string, string>();
+  /** What the SDK said to tools/call, by era: what it adds to a result, as JSON. */
+  const added = new Map<Era, string>();
+  /** What it said to all else, by era and method, up to the id. As bytes: encoding a list takes longer than the rest. */
+  const said = new Map<string, Buffer>();
   /** Envelopes that the SDK accepted, with the client's name in each. */
   const envelopes = new Map<string, { clientName: string | undefined }>();
 
@@ -118,29 +125,28 @@ export function withShortCut(whole: Handle, gate: Gate, tools: ReadonlySet<strin
     const text = await response.text();
     const { result } = JSON.parse(text) as { result?: Record<string, unknown> };
     if (result !== undefined) {
-      const { content: _, structuredContent: __, isError: ___, ...added } = result;
-      said.set(`${era} ${method}`, JSON.stringify(method === 'tools/call' ? added : result));
+      const { content: _, structuredContent: __, isError: ___, ...rest } = result;
+      if (method === 'tools/call') added.set(era, JSON.stringify(rest));
+      else said.set(`${era} ${method}`, Buffer.from(untilId(`"result":${JSON.stringify(result)}`)));
     }
     return jsonResponse(text);
   }
 
-  return async (request, body, client) => {
-    const plain = plainOf(request, body);
+  return async (request, body, client, gone = false) => {
+    // The SDK does not begin a call whose client has gone while its request was read.
+    const plain = gone ? undefined : plainOf(request, body);
     if (!plain) return whole(request, body, client);
-    const words = said.get(`${plain.era} ${plain.method}`);
+    if (plain.method !== 'tools/call') {
+      const words = said.get(`${plain.era} ${plain.method}`);
+      if (words === undefined) return learn(plain, await whole(request, body, client));
+      return jsonResponse(Buffer.concat([words, Buffer.from(`${JSON.stringify(plain.id)}}`)]));
+    }
+    const words = added.get(plain.era);
     if (words === undefined) return learn(plain, await whole(request, body, client));
-    if (plain.method !== 'tools/call') return jsonResponse(message(plain.id, `"result":${words}`));
-    // The client may have gone while its request was read; the SDK does not begin such a call.
-    if (request.signal.aborted) return whole(request, body, client);
     const { clientName } = plain;
     try {
-      const result = await gate.call({
-        tool: plain.tool,
-        arguments: plain.arguments,
-        client: clientName === undefined ? client : { ...client, name: clientName },
-        signal: request.signal,
-        progress: () => {},
-      });
+      const caller = clientName === undefined ? client : { ...client, name: clientName };
+      const result = await gate.call(new PlainCall(plain, caller, request));
       return jsonResponse(message(plain.id, `"result":${rendered(result, words)}`));
     } catch (error) {
       return jsonResponse(
@@ -150,19 +156,43 @@ export function withShortCut(whole: Handle, gate: Gate, tools: ReadonlySet<strin
   };
 }
 
+class PlainCall implements CallRequest {
+  readonly tool: string;
+  readonly arguments: unknown;
+  readonly client: AuditClient;
+  readonly #request: Request;
+
+  constructor(plain: Plain, client: AuditClient, request: Request) {
+    this.tool = plain.tool;
+    this.arguments = plain.arguments;
+    this.client = client;
+    this.#request = request;
+  }
+
+  /** Made when it is asked for, which a call that is refused never does. */
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  /** A plain call is one whose client asked for no progress. */
+  progress(): void {}
+}
+
 function message(id: string | number, outcome: string): string {
-  return `{${outcome},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`;
+  return `${untilId(outcome)}${JSON.stringify(id)}}`;
 }
 
-/** @param added an object in JSON, whose fields follow those of the result */
-function rendered(result: CallResult, added: string): string {
+const untilId = (outcome: string): string => `{${outcome},"jsonrpc":"2.0","id":`;
+
+/** @param more an object in JSON, whose fields follow those of the result */
+function rendered(result: CallResult, more: string): string {
   const own = JSON.stringify(result);
-  return added === '{}' ? own : `${own.slice(0, -1)},${added.slice(1)}`;
+  return more === '{}' ? own : `${own.slice(0, -1)},${more.slice(1)}`;
 }
 
-/** Text and plain headers: a Headers object would make the HTTP layer build a whole Response. */
-function jsonResponse(text: string): Response {
-  return new Response(text, { status: 200, headers: { 'content-type': 'application/json' } });
+/** Text or bytes, and plain headers: a Headers object would make the HTTP layer build a whole Response. */
+function jsonResponse(body: string | Buffer<ArrayBuffer>): Response {
+  return new Response(body, { status: 200, headers: { 'content-type': 'application/json' } });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

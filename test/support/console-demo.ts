@@ -7,6 +7,7 @@ import { describeSettings } from '../../src/config/describe.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleParts } from '../../src/console/parts.ts';
+import type { AuditRecord } from '../../src/audit/record.ts';
 import { createTrail } from '../../src/console/trail.ts';
 import type { JobSummary } from '../../src/core/jobs.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -185,14 +186,15 @@ function demoHistory() {
 
 function demoTrail() {
   const trail = createTrail();
+  const add = (record: AuditRecord) => trail.written(Buffer.from(`${JSON.stringify(record)}\n`));
   const client = { name: 'claude-ai/1.0', ip: '203.0.113.7' };
   CALLS.forEach(([tool, args, outcome, ms, more], at) => {
     const id = randomUUID();
     const time = ago((CALLS.length - at) * 1.7);
     const refused = outcome === 'blocked' || ms === 1;
     if (!refused) {
-      trail.add({ event: 'intent', time, id, tool, client, arguments: args, decision: 'allow' });
-      trail.add({
+      add({ event: 'intent', time, id, tool, client, arguments: args, decision: 'allow' });
+      add({
         event: 'outcome',
         time,
         id,
@@ -205,7 +207,7 @@ function demoTrail() {
       });
       return;
     }
-    trail.add({
+    add({
       event: 'refused',
       time,
       id,
@@ -217,7 +219,7 @@ function demoTrail() {
       ...more,
     });
   });
-  trail.add({
+  add({
     event: 'intent',
     time: ago(0.1),
     id: randomUUID(),
