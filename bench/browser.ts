@@ -4,6 +4,9 @@
  * through the whole gate, with its audit log on.
  */
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -152,6 +155,8 @@ async function byHand(lab: Lab): Promise<{ drive: Driver; stop: () => Promise<vo
 }
 
 async function byPeer(lab: Lab): Promise<{ drive: Driver; stop: () => Promise<void> }> {
+  // It keeps a file of each snapshot.
+  const output = mkdtempSync(join(tmpdir(), 'bench-browser-'));
   const cdp = `http://${await lab.address('chromium', 'browser')}:9222`;
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -160,6 +165,7 @@ async function byPeer(lab: Lab): Promise<{ drive: Driver; stop: () => Promise<vo
       ...['--cdp-endpoint', cdp],
       ...['--viewport-size', '1280x800'],
       '--isolated',
+      ...['--output-dir', output],
     ],
     stderr: 'ignore',
   });
@@ -184,6 +190,9 @@ async function byPeer(lab: Lab): Promise<{ drive: Driver; stop: () => Promise<vo
         throw new Error(`${PEER}: ${JSON.stringify(result.content).slice(0, 500)}`);
       return milliseconds;
     },
-    stop: () => client.close(),
+    async stop() {
+      await client.close();
+      rmSync(output, { recursive: true, force: true });
+    },
   };
 }
