@@ -10,7 +10,7 @@ import { stripInvisible } from '../core/visible-text.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { lateOutcomes } from './late-outcome.ts';
 import { type Limits, type Place, createCallRegister, withDeadline } from './limits.ts';
-import { redactValue } from './redact.ts';
+import { redactObject } from './redact.ts';
 import { type CallResult, asToolError, callResult, errorValue, invalidInput, outcomeOf } from './result.ts';
 
 export interface CallRequest {
@@ -102,7 +102,8 @@ export function createGate({ tools, audit, metrics, redact, limits, log }: GateP
 
   /** The result of a value: without secrets and invisible characters; refused when it is too large to be of use. */
   function resultOf(value: Record<string, unknown>, isError: boolean, extra?: ExtraContent[]): CallResult {
-    const result = callResult(redactValue(value, clean) as Record<string, unknown>, isError, extra);
+    const redacted = redactObject(value, clean);
+    const result = callResult(redacted.value, isError, extra, redacted.json);
     const [block] = result.content;
     if (block?.type === 'text' && block.text.length > LARGEST_RESULT) {
       const tooLarge = new ToolError('too_large', `The result has ${block.text.length} characters of JSON.`, {

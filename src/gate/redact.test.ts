@@ -1,6 +1,8 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createRedactor, redactValue } from './redact.ts';
+import { stripInvisible } from '../core/visible-text.ts';
+import { createRedactor, redactObject, redactValue } from './redact.ts';
 
 const redact = createRedactor(
   new Map([
@@ -61,5 +63,34 @@ describe('createRedactor', () => {
     expect(redactValue({ 'hunter2/plus+"q"': [1, { deep: 'x hunter2/plus+"q"' }, null] }, redact)).toEqual({
       '[redacted MCP_SECRET]': [1, { deep: 'x [redacted MCP_SECRET]' }, null],
     });
+  });
+
+  it('does with an object at once what it does string by string', () => {
+    const clean = (text: string) => redact(stripInvisible(text));
+    const text = fc
+      .array(
+        fc.oneof(
+          fc.constantFrom(
+            'hunter2/plus+"q"',
+            'hunter2%2Fplus%2B%22q%22',
+            'hunter2/plus+\\"q\\"',
+            'aHVudGVyMi9wbHVzKyJxIg==',
+          ),
+          fc.constantFrom('\\', '"', '\n', '\u001b[31m', '\u200b', '\u2028', '\u{e0041}', '\ud800', 'é', ','),
+          fc.string({ maxLength: 5 }),
+        ),
+        { maxLength: 4 },
+      )
+      .map((parts) => parts.join(''));
+    const leaf = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null));
+    const value = fc.dictionary(text, fc.oneof(leaf, fc.array(leaf), fc.dictionary(text, leaf)));
+    fc.assert(
+      fc.property(value, (given) => {
+        const expected = JSON.stringify(redactValue(given, clean));
+        const { value: found, json } = redactObject(given, clean);
+        expect([json, JSON.stringify(found)]).toEqual([expected, expected]);
+      }),
+      { numRuns: 5_000 },
+    );
   });
 });

@@ -11,15 +11,19 @@ export interface CallResult {
   isError: boolean;
 }
 
-/** `structuredContent`, the same JSON as the first text block, and whatever blocks the tool adds. */
+/**
+ * `structuredContent`, the same JSON as the first text block, and whatever blocks the tool adds.
+ * @param text that JSON, where it is there already
+ */
 export function callResult(
   structuredContent: Record<string, unknown>,
   isError = false,
   extra: ExtraContent[] = [],
+  text = JSON.stringify(structuredContent),
 ): CallResult {
   return {
     structuredContent,
-    content: [{ type: 'text', text: JSON.stringify(structuredContent) }, ...extra],
+    content: [{ type: 'text', text }, ...extra],
     isError,
   };
 }

@@ -6,28 +6,38 @@ import * as z from 'zod';
  * on its own. Only the frame of an answer (a list, under its name) is demanded.
  */
 
+/** One device of an answer, its fields not looked at yet. A schema of each field would take 50 ms for 10,000 devices. */
+export const entry = z.custom<Fields>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'expected an object',
+);
+
+type Fields = Readonly<Record<string, unknown>>;
+
 /** A text; null where it is missing, empty or something else. */
-export const text = z.string().min(1).nullable().catch(null);
+export function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
 
 /** True or false; null where the API doesn't tell. */
-export const flag = z.boolean().nullable().catch(null);
+export function flag(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null;
+}
 
 /** A list of texts; entries of another type are left out. */
-export const texts = z
-  .array(z.unknown())
-  .catch([])
-  .transform((entries) =>
-    entries.filter((entry) => typeof entry === 'string').filter((entry) => entry !== ''),
-  );
+export function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => text(item) !== null) : [];
+}
+
+/** What these APIs send, but for the zone: to make a date and write it anew takes ten times as long. */
+const USUAL = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
 /** A moment as ISO 8601 in UTC, to the second; null where there is none. */
-export const instant = z.string().nullable().catch(null).transform(toInstant);
-
-function toInstant(value: string | null): string | null {
+export function instant(value: unknown): string | null {
   // Go's zero time, year 1, is how these APIs write "never".
-  if (value === null || value.startsWith('0001-')) return null;
-  const date = new Date(value);
-  return Number.isNaN(date.getTime()) ? null : date.toISOString().replace(/\.\d+Z$/, 'Z');
+  if (typeof value !== 'string' || value.startsWith('0001-') || Number.isNaN(Date.parse(value))) return null;
+  const [, usual] = USUAL.exec(value) ?? [];
+  return usual === undefined ? new Date(value).toISOString().replace(/\.\d+Z$/, 'Z') : `${usual}Z`;
 }
 
 /** A DNS name without its trailing dot. */

@@ -1,46 +1,37 @@
 import * as z from 'zod';
 
-import { flag, instant, text, texts } from './fields.ts';
+import { entry, instant, text, texts } from './fields.ts';
 import { requestJson } from './http.ts';
 import { type ListedDevice, type Provider, type ProviderSettings, endpoint } from './provider.ts';
 
-/** The fields that are passed on. `preAuthKey`, a credential in each node, is not among them. */
-const nodeFields = z.object({
-  givenName: text,
-  name: text,
-  ipAddresses: texts,
-  online: flag,
-  lastSeen: instant,
-  expiry: instant,
-  tags: texts,
-  // Releases before 0.28 split the tags in two.
-  forcedTags: texts,
-  validTags: texts,
-  user: z.object({ name: text }).nullable().catch(null),
-});
-
 /** `{"nodes":[…]}` of Headscale's API as devices. */
 export const headscaleAnswer = z
-  .object({ nodes: z.array(nodeFields).nullable() })
+  .object({ nodes: z.array(entry).nullable() })
   .transform(({ nodes }) => (nodes ?? []).map(toListed));
 
-function toListed(fields: z.output<typeof nodeFields>): ListedDevice {
+/** `preAuthKey`, a credential in each node, is not among the fields that are passed on. */
+function toListed(fields: z.output<typeof entry>): ListedDevice {
+  const name = text(fields['name']);
+  const addresses = texts(fields['ipAddresses']);
+  const { user } = fields;
+  // Releases before 0.28 split the tags in two.
+  const tags = ['tags', 'forcedTags', 'validTags'].flatMap((kind) => texts(fields[kind]));
   return {
     device: {
-      name: fields.givenName ?? fields.name ?? fields.ipAddresses[0] ?? 'unnamed',
+      name: text(fields['givenName']) ?? name ?? addresses[0] ?? 'unnamed',
       // The API does not tell the network's base domain, the operating system or the client's version.
       dns_name: null,
-      addresses: fields.ipAddresses,
+      addresses,
       os: null,
-      online: fields.online === true,
-      last_seen: fields.lastSeen,
-      tags: [...new Set([...fields.tags, ...fields.forcedTags, ...fields.validTags])],
-      user: fields.user?.name ?? null,
+      online: fields['online'] === true,
+      last_seen: instant(fields['lastSeen']),
+      tags: [...new Set(tags)],
+      user: text((user as { name?: unknown } | null | undefined)?.name),
       client_version: null,
       update_available: null,
-      key_expires: fields.expiry,
+      key_expires: instant(fields['expiry']),
     },
-    aliases: fields.name === null ? [] : [fields.name],
+    aliases: name === null ? [] : [name],
   };
 }
 

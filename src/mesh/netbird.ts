@@ -1,50 +1,36 @@
 import * as z from 'zod';
 
-import { firstLabel, flag, instant, text, texts, withoutTrailingDot } from './fields.ts';
+import { entry, firstLabel, flag, instant, text, texts, withoutTrailingDot } from './fields.ts';
 import { requestJson } from './http.ts';
 import { type ListedDevice, type Provider, type ProviderSettings, endpoint } from './provider.ts';
 
-const peerFields = z.object({
-  name: text,
-  hostname: text,
-  dns_label: text,
-  ip: text,
-  ipv6: text,
-  connected: flag,
-  last_seen: instant,
-  os: text,
-  version: text,
-  user_id: text,
-  ssh_enabled: flag,
-  groups: z
-    .array(z.object({ name: text }).catch({ name: null }))
-    .catch([])
-    .transform((groups) => groups.map(({ name }) => name)),
-});
-
 /** The bare list of NetBird's API as devices. */
-export const netbirdAnswer = z.array(peerFields).transform((peers) => peers.map(toListed));
+export const netbirdAnswer = z.array(entry).transform((peers) => peers.map(toListed));
 
-function toListed(fields: z.output<typeof peerFields>): ListedDevice {
-  const dnsName = fields.dns_label && withoutTrailingDot(fields.dns_label);
-  const addresses = texts.parse([fields.ip, fields.ipv6]);
+function toListed(fields: z.output<typeof entry>): ListedDevice {
+  const label = text(fields['dns_label']);
+  const dnsName = label && withoutTrailingDot(label);
+  const addresses = texts([fields['ip'], fields['ipv6']]);
+  const names = texts([fields['name'], fields['hostname']]);
+  const groups: readonly unknown[] = Array.isArray(fields['groups']) ? fields['groups'] : [];
+  const sshEnabled = flag(fields['ssh_enabled']);
   return {
     device: {
-      name: firstLabel(dnsName) ?? fields.name ?? fields.hostname ?? addresses[0] ?? 'unnamed',
+      name: firstLabel(dnsName) ?? names[0] ?? addresses[0] ?? 'unnamed',
       dns_name: dnsName,
       addresses,
-      os: fields.os,
-      online: fields.connected === true,
-      last_seen: fields.last_seen,
+      os: text(fields['os']),
+      online: fields['connected'] === true,
+      last_seen: instant(fields['last_seen']),
       // Groups are to NetBird's policies what tags are to Tailscale's.
-      tags: texts.parse(fields.groups),
-      user: fields.user_id,
-      ...(fields.ssh_enabled !== null && { ssh_enabled: fields.ssh_enabled }),
-      client_version: fields.version,
+      tags: texts(groups.map((group) => (group as { name?: unknown } | null)?.name)),
+      user: text(fields['user_id']),
+      ...(sshEnabled !== null && { ssh_enabled: sshEnabled }),
+      client_version: text(fields['version']),
       update_available: null,
       key_expires: null,
     },
-    aliases: texts.parse([fields.name, fields.hostname]),
+    aliases: names,
   };
 }
 

@@ -1,52 +1,40 @@
 import * as z from 'zod';
 
 import { ToolError } from '../core/errors.ts';
-import { firstLabel, flag, instant, text, texts, withoutTrailingDot } from './fields.ts';
+import { entry, firstLabel, flag, instant, text, texts, withoutTrailingDot } from './fields.ts';
 import { type ApiCall, requestJson } from './http.ts';
 import { type ListedDevice, type Provider, type ProviderSettings, endpoint } from './provider.ts';
 import { createOauthTokens, isOauthSecret } from './tailscale-oauth.ts';
 
-const deviceFields = z.object({
-  addresses: texts,
-  name: text,
-  hostname: text,
-  os: text,
-  connectedToControl: flag,
-  lastSeen: instant,
-  tags: texts,
-  user: text,
-  sshEnabled: flag,
-  clientVersion: text,
-  updateAvailable: flag,
-  keyExpiryDisabled: flag,
-  expires: instant,
-});
-
 /** `{"devices":[…]}` of Tailscale's API as devices. */
 export const tailscaleAnswer = z
-  .object({ devices: z.array(deviceFields).nullable() })
+  .object({ devices: z.array(entry).nullable() })
   .transform(({ devices }) => (devices ?? []).map(toListed));
 
-function toListed(fields: z.output<typeof deviceFields>): ListedDevice {
-  const dnsName = fields.name && withoutTrailingDot(fields.name);
+function toListed(fields: z.output<typeof entry>): ListedDevice {
+  const name = text(fields['name']);
+  const dnsName = name && withoutTrailingDot(name);
+  const hostname = text(fields['hostname']);
+  const addresses = texts(fields['addresses']);
+  const sshEnabled = flag(fields['sshEnabled']);
   return {
     device: {
-      name: firstLabel(dnsName) ?? fields.hostname ?? fields.addresses[0] ?? 'unnamed',
+      name: firstLabel(dnsName) ?? hostname ?? addresses[0] ?? 'unnamed',
       dns_name: dnsName,
-      addresses: fields.addresses,
-      os: fields.os,
+      addresses,
+      os: text(fields['os']),
       // Not from lastSeen: it is left out while a device is connected, and null on devices shared in.
-      online: fields.connectedToControl === true,
-      last_seen: fields.lastSeen,
-      tags: fields.tags,
-      user: fields.user,
-      ...(fields.sshEnabled !== null && { ssh_enabled: fields.sshEnabled }),
-      client_version: fields.clientVersion,
-      update_available: fields.updateAvailable,
+      online: fields['connectedToControl'] === true,
+      last_seen: instant(fields['lastSeen']),
+      tags: texts(fields['tags']),
+      user: text(fields['user']),
+      ...(sshEnabled !== null && { ssh_enabled: sshEnabled }),
+      client_version: text(fields['clientVersion']),
+      update_available: flag(fields['updateAvailable']),
       // A date stays in `expires` after the expiry was switched off.
-      key_expires: fields.keyExpiryDisabled ? null : fields.expires,
+      key_expires: fields['keyExpiryDisabled'] === true ? null : instant(fields['expires']),
     },
-    aliases: fields.hostname === null ? [] : [fields.hostname],
+    aliases: hostname === null ? [] : [hostname],
   };
 }
 
