@@ -21,7 +21,16 @@ it('one that ends without an answer fails with what it said', async () => {
 });
 
 it('an answer without end is too_large', async () => {
-  await expect(shell('yes').finish('', never)).rejects.toMatchObject({ code: 'too_large' });
+  await expect(shell('exec tr -c x x </dev/zero').finish('', never)).rejects.toMatchObject({
+    code: 'too_large',
+  });
+});
+
+it('an answer is there when its line is, and its process does not outlive it for long', async () => {
+  const slow = shell('echo "[]"; exec sleep 60');
+  expect(await slow.finish('', never)).toBe('[]\n');
+  expect(slow.alive()).toBe(true);
+  await expect.poll(() => slow.alive(), { timeout: 30_000 }).toBe(false);
 });
 
 it('a call that is cancelled ends it', async () => {

@@ -4,6 +4,8 @@ import { ToolError } from '../../core/errors.ts';
 
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 const NEWLINE = 0x0a;
+/** For a process that has answered to end by itself. */
+const AFTERWARDS_MS = 1_000;
 
 /** The version whose behaviour this folder relies on. */
 export const VERSION = '0.41.2';
@@ -68,7 +70,10 @@ function answerOf(child: ChildProcess): Promise<string> {
       } else {
         chunks.push(chunk);
         // The answer is one line. Its process takes a while yet to end, which need not be waited for.
-        if (chunk.at(-1) === NEWLINE) resolve(Buffer.concat(chunks).toString('utf8'));
+        if (chunk.at(-1) === NEWLINE) {
+          resolve(Buffer.concat(chunks).toString('utf8'));
+          setTimeout(() => child.kill('SIGKILL'), AFTERWARDS_MS).unref();
+        }
       }
     });
     child.stderr?.on('data', (chunk: Buffer) => {
