@@ -118,6 +118,18 @@ describe('the trail', () => {
     expect(found[0]?.state).toBe('ok');
   });
 
+  it('holds records however large they are', () => {
+    const trail = createTrail(3);
+    const large = (id: string, bytes: number) =>
+      `${JSON.stringify(intent(id, 'browser', { text: 'x'.repeat(bytes) }))}\n`;
+    trail.written(Buffer.from(large('a', 3_000_000)));
+    trail.written(Buffer.from(large('b', 3_000_000)));
+    trail.written(Buffer.from(large('c', 10) + large('d', 5_000_000) + large('e', 10)));
+    expect(trail.find({}).map(({ id }) => id)).toEqual(['e', 'b', 'a']);
+    trail.written(Buffer.from(large('f', 5_000_000)));
+    expect(trail.find({}).map(({ id }) => id)).toEqual(['e', 'b', 'a']);
+  });
+
   it('cuts arguments that would fill the memory', () => {
     const trail = createTrail();
     add(trail, intent('a', 'browser', { text: 'x'.repeat(10_000) }));
