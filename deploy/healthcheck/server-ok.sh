@@ -1,6 +1,6 @@
 #!/bin/bash
 # server-ok.sh: succeeds where the server of this container says that it is well. `remote-tool-server health` asks the
-# same, but starts Node for it, and every ten seconds that is a hundredth of a core. Builtins alone: nothing is started,
+# same, but starts Node for it, and every six seconds that is a fiftieth of a core. Builtins alone: nothing is started,
 # and the secret is in no process list.
 if ! exec 3<>"/dev/tcp/127.0.0.1/${PORT:-3000}"; then exit 1; fi
 printf 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n' \
