@@ -81,7 +81,7 @@ COPY deploy/healthcheck/server-ok.sh /usr/local/bin/server-ok
 RUN chmod 755 /usr/local/bin/server-ok && ln -s /app/dist/main.js /usr/local/bin/remote-tool-server \
   && cd /usr/local/bin && ln -s ../lib/node_modules/agent-browser/bin/agent-browser-linux-* agent-browser \
   && test -x agent-browser && cd /app \
-  && NODE_COMPILE_CACHE=/app/compiled node -e 'Promise.all(["./dist/serve.js", "./dist/health.js", "./dist/registers.js", "ssh2", "undici"].map((name) => import(name))).then(() => process.exit(0))' \
+  && NODE_COMPILE_CACHE=/app/compiled node -e 'Promise.all(["serve", "health", "deferred"].map((name) => import(`./dist/${name}.js`))).then(([, , { loadDeferred }]) => loadDeferred()).then(() => process.exit(0))' \
   && chmod -R a+rX,go-w /app/compiled
 # RUN_AS is whom the server becomes; io_uring has to be off for Node to become anyone.
 ENV NODE_ENV=production HOME=/home/service RUN_AS=10001:10001 UV_USE_IO_URING=0 NODE_COMPILE_CACHE=/app/compiled

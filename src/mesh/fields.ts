@@ -12,11 +12,16 @@ export const entry = z.custom<Fields>(
   'expected an object',
 );
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** A text; null where it is missing, empty or something else. */
 export function text(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** The name of something that is told of as an object; null where there is none. */
+export function nameOf(value: unknown): string | null {
+  return text((value as { name?: unknown } | null | undefined)?.name);
 }
 
 /** True or false; null where the API doesn't tell. */

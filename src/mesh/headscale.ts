@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-import { entry, instant, text, texts } from './fields.ts';
+import { type Fields, entry, instant, nameOf, text, texts } from './fields.ts';
 import { requestJson } from './http.ts';
 import { type ListedDevice, type Provider, type ProviderSettings, endpoint } from './provider.ts';
 
@@ -10,10 +10,9 @@ export const headscaleAnswer = z
   .transform(({ nodes }) => (nodes ?? []).map(toListed));
 
 /** `preAuthKey`, a credential in each node, is not among the fields that are passed on. */
-function toListed(fields: z.output<typeof entry>): ListedDevice {
+function toListed(fields: Fields): ListedDevice {
   const name = text(fields['name']);
   const addresses = texts(fields['ipAddresses']);
-  const { user } = fields;
   // Releases before 0.28 split the tags in two.
   const tags = ['tags', 'forcedTags', 'validTags'].flatMap((kind) => texts(fields[kind]));
   return {
@@ -26,7 +25,7 @@ function toListed(fields: z.output<typeof entry>): ListedDevice {
       online: fields['online'] === true,
       last_seen: instant(fields['lastSeen']),
       tags: [...new Set(tags)],
-      user: text((user as { name?: unknown } | null | undefined)?.name),
+      user: nameOf(fields['user']),
       client_version: null,
       update_available: null,
       key_expires: instant(fields['expiry']),

@@ -1,13 +1,23 @@
 import * as z from 'zod';
 
-import { entry, firstLabel, flag, instant, text, texts, withoutTrailingDot } from './fields.ts';
+import {
+  type Fields,
+  entry,
+  firstLabel,
+  flag,
+  instant,
+  nameOf,
+  text,
+  texts,
+  withoutTrailingDot,
+} from './fields.ts';
 import { requestJson } from './http.ts';
 import { type ListedDevice, type Provider, type ProviderSettings, endpoint } from './provider.ts';
 
 /** The bare list of NetBird's API as devices. */
 export const netbirdAnswer = z.array(entry).transform((peers) => peers.map(toListed));
 
-function toListed(fields: z.output<typeof entry>): ListedDevice {
+function toListed(fields: Fields): ListedDevice {
   const label = text(fields['dns_label']);
   const dnsName = label && withoutTrailingDot(label);
   const addresses = texts([fields['ip'], fields['ipv6']]);
@@ -23,7 +33,7 @@ function toListed(fields: z.output<typeof entry>): ListedDevice {
       online: fields['connected'] === true,
       last_seen: instant(fields['last_seen']),
       // Groups are to NetBird's policies what tags are to Tailscale's.
-      tags: texts(groups.map((group) => (group as { name?: unknown } | null)?.name)),
+      tags: texts(groups.map(nameOf)),
       user: text(fields['user_id']),
       ...(sshEnabled !== null && { ssh_enabled: sshEnabled }),
       client_version: text(fields['version']),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 import { ToolError } from '../core/errors.ts';
-import { entry, firstLabel, flag, instant, text, texts, withoutTrailingDot } from './fields.ts';
+import { type Fields, entry, firstLabel, flag, instant, text, texts, withoutTrailingDot } from './fields.ts';
 import { type ApiCall, requestJson } from './http.ts';
 import { type ListedDevice, type Provider, type ProviderSettings, endpoint } from './provider.ts';
 import { createOauthTokens, isOauthSecret } from './tailscale-oauth.ts';
@@ -11,7 +11,7 @@ export const tailscaleAnswer = z
   .object({ devices: z.array(entry).nullable() })
   .transform(({ devices }) => (devices ?? []).map(toListed));
 
-function toListed(fields: z.output<typeof entry>): ListedDevice {
+function toListed(fields: Fields): ListedDevice {
   const name = text(fields['name']);
   const dnsName = name && withoutTrailingDot(name);
   const hostname = text(fields['hostname']);

@@ -73,6 +73,7 @@ export interface AgentBrowser {
 export function createAgentBrowser(path: string | undefined, idleMs: number): AgentBrowser {
   let home: Promise<string> | undefined;
   let directory = '';
+  /** Looked for once; and again after a run that failed, which may be for want of it. */
   let program: string | undefined;
   const ready = new Map<string, Ready>();
 
@@ -108,14 +109,9 @@ export function createAgentBrowser(path: string | undefined, idleMs: number): Ag
     }
   }
 
-  /** Looked for once; and again after it was found to be gone. */
-  async function native(): Promise<string> {
-    return (program ??= await findNative(path));
-  }
-
   return {
     async run(commands, options) {
-      const file = await native();
+      const file = (program ??= await findNative(path));
       const root = await (home ??= prepare());
       // Built from nothing: the server's secrets are none of its business, and a proxy setting would break it.
       const env = {

@@ -71,6 +71,7 @@ function answerOf(child: ChildProcess): Promise<string> {
         chunks.push(chunk);
         // The answer is one line. Its process takes a while yet to end, which need not be waited for.
         if (chunk.at(-1) === NEWLINE) {
+          child.stdout?.removeAllListeners('data').resume();
           resolve(Buffer.concat(chunks).toString('utf8'));
           setTimeout(() => child.kill('SIGKILL'), AFTERWARDS_MS).unref();
         }
