@@ -8,12 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import ssh2 from 'ssh2';
-
 import { VERSION } from '../src/core/version.ts';
 import { type Bench, median, type Report } from './lib/bench.ts';
 import { type ServerCommand, startServer } from './lib/process.ts';
 import { product, SECRET } from './lib/product.ts';
+import { sshKeyPair } from '../test/support/ssh-keys.ts';
 
 const ROUNDS = 9;
 const IDLE_MS = 20_000;
@@ -99,7 +98,7 @@ export const bench: Bench = {
 function composeUp(report: Report, directory: string): void {
   if (IMAGES.some(([image]) => spawnSync('docker', ['image', 'inspect', image]).status !== 0)) return;
   const keyFile = join(directory, 'service-key');
-  writeFileSync(keyFile, ssh2.utils.generateKeyPairSync('ed25519').private, { mode: 0o600 });
+  writeFileSync(keyFile, sshKeyPair().private, { mode: 0o600 });
   const envFile = join(directory, 'compose.env');
   writeFileSync(envFile, `MCP_SECRET=${SECRET}\nMESH_API_KEY=mesh-key-1\nCODE_HOST_TOKEN=host-token-1\n`);
   const env = {

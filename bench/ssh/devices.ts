@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-import ssh2 from 'ssh2';
+import { sshKeyPair } from '../../test/support/ssh-keys.ts';
 
 /** Images that the bench builds for itself; the tests' and the appliance's stay as they are. */
 export const DEVICE = 'remote-tool-server/bench-device';
@@ -46,7 +46,7 @@ export async function startDevices(count: number, say: (text: string) => void): 
 
   const run = `rts-bench-${randomBytes(4).toString('hex')}`;
   const directory = mkdtempSync(join(tmpdir(), 'bench-ssh-'));
-  const keys = ssh2.utils.generateKeyPairSync('ed25519');
+  const keys = sshKeyPair();
   writeFileSync(join(directory, 'key'), keys.private, { mode: 0o600 });
   const stop = () => {
     const left = docker('ps', '--all', '--quiet', '--filter', `label=${run}`);

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
-import ssh2 from 'ssh2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { sshKeyPair } from '../support/ssh-keys.ts';
 import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 const docker = async (...args: string[]) => (await run('docker', args)).stdout;
-const KEY = Buffer.from(ssh2.utils.generateKeyPairSync('ed25519').private).toString('base64');
+const KEY = Buffer.from(sshKeyPair().private).toString('base64');
 const IMAGE = 'remote-tool-server/server:0.1.0';
 
 /** The server's own confinement, as docker-compose.yml sets it. */

@@ -16,6 +16,7 @@ import {
   unpause,
 } from './ssh/device.ts';
 import { type Rig, until } from './ssh/rig.ts';
+import { sshKeyPair } from '../support/ssh-keys.ts';
 
 let device: StartedTestContainer;
 let rig: Rig;
@@ -56,8 +57,7 @@ describe('a login', () => {
   });
 
   it('with the wrong key names what was tried', async () => {
-    const { default: ssh2 } = await import('ssh2');
-    const keyed = rigFor(locked, {}, ssh2.utils.generateKeyPairSync('ed25519').private);
+    const keyed = rigFor(locked, {}, sshKeyPair().private);
     const { isError, error } = await keyed.exec({ command: 'whoami' });
     const where = `web-1 (${locked.getHost()}, port ${locked.getMappedPort(22)})`;
     expect(isError).toBe(true);

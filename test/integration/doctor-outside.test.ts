@@ -6,9 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createPatient, FINE_GRAINED, type Patient, UNSCOPED_MESH_KEY } from '../support/doctor.ts';
 import { freePort } from '../support/server.ts';
+import { sshKeyPair } from '../support/ssh-keys.ts';
 
-const HOST_KEY = ssh2.utils.generateKeyPairSync('ed25519').private;
-const OTHER_HOST_KEY = ssh2.utils.generateKeyPairSync('ed25519').private;
+const HOST_KEY = sshKeyPair().private;
+const OTHER_HOST_KEY = sshKeyPair().private;
 
 let patient: Patient;
 let env: Patient['env'];

@@ -5,8 +5,9 @@ import ssh2 from 'ssh2';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { type Rig, createRig } from '../container/ssh/rig.ts';
+import { sshKeyPair } from '../support/ssh-keys.ts';
 
-const HOST_KEY = ssh2.utils.generateKeyPairSync('ed25519').private;
+const HOST_KEY = sshKeyPair().private;
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -5,13 +5,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import ssh2 from 'ssh2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { freePort, SECRET } from '../support/server.ts';
+import { sshKeyPair } from '../support/ssh-keys.ts';
 
 const MAIN = resolve('src/main.ts');
-const KEY = ssh2.utils.generateKeyPairSync('ed25519');
+const KEY = sshKeyPair();
 
 let directory: string;
 let children: ChildProcess[];
@@ -213,7 +213,7 @@ describe('the SSH key', () => {
     [
       'has a passphrase',
       () => {
-        const locked = ssh2.utils.generateKeyPairSync('ed25519', {
+        const locked = sshKeyPair('ed25519', {
           passphrase: 'x',
           cipher: 'aes256-ctr',
           rounds: 4,

@@ -3,16 +3,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import ssh2 from 'ssh2';
 import { afterAll } from 'vitest';
 
 import type { Device, Mesh } from '../../src/mesh/device.ts';
 import { type Rig, createRig } from '../container/ssh/rig.ts';
 import { prove, tries } from './row.ts';
 import { type Stranger, stranger } from './ssh-wire.ts';
+import { sshKeyPair } from '../support/ssh-keys.ts';
 
 const key = (type: 'ed25519' | 'rsa' | 'ecdsa', bits?: number) =>
-  ssh2.utils.generateKeyPairSync(type, bits === undefined ? {} : ({ bits } as never));
+  sshKeyPair(type, bits === undefined ? {} : { bits });
 type Key = ReturnType<typeof key>;
 
 /** Two of each type: a device's own, and somebody else's. */

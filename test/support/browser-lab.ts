@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { type Browser, chromium } from 'playwright-core';
-import ssh2 from 'ssh2';
+
+import { sshKeyPair } from './ssh-keys.ts';
 
 const run = promisify(execFile);
 const SERVICES = ['server', 'chromium', 'egress', 'pages'];
@@ -59,7 +60,7 @@ export async function startLab({ files = [], services = [], build = false }: Lab
   const site = `10.213.${randomInt(256)}`;
   const secret = randomBytes(32).toString('hex');
   const keyFile = join(directory, 'service-key');
-  writeFileSync(keyFile, ssh2.utils.generateKeyPairSync('ed25519').private, { mode: 0o600 });
+  writeFileSync(keyFile, sshKeyPair().private, { mode: 0o600 });
   const envFile = join(directory, 'env');
   writeFileSync(
     envFile,

@@ -4,11 +4,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import ssh2 from 'ssh2';
 import { DockerComposeEnvironment, type StartedDockerComposeEnvironment, Wait } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 
 import { freePort } from './server.ts';
+import { sshKeyPair } from './ssh-keys.ts';
 
 /** The composed stack that the container tests share: the appliance behind Caddy with the demo's network. */
 export interface Stack {
@@ -52,7 +52,7 @@ export async function setup({ provide }: TestProject): Promise<void> {
   const meshKey = 'demo-mesh-api-key';
   const codeHostToken = 'demo-code-host-token';
   const keyFile = join(directory, 'service-key');
-  const keys = ssh2.utils.generateKeyPairSync('ed25519', { comment: 'container-test' });
+  const keys = sshKeyPair('ed25519', { comment: 'container-test' });
   writeFileSync(keyFile, keys.private, { mode: 0o600 });
   writeFileSync(`${keyFile}.pub`, keys.public);
   const envFile = join(directory, 'env');

@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import ssh2 from 'ssh2';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 
 import type { SshSettings } from '../../../src/tools/ssh-exec/settings.ts';
 import { type Rig, createRig } from './rig.ts';
+import { sshKeyPair } from '../../support/ssh-keys.ts';
 
 const run = promisify(execFile);
 // Built by the container tests' set-up, as part of the demo.
 const IMAGE = process.env['DEMO_DEVICE_IMAGE'] ?? 'remote-tool-server/demo-device:0.1.0';
 
-export const KEY = ssh2.utils.generateKeyPairSync('ed25519');
+export const KEY = sshKeyPair();
 
 /** The demo's device as a container of its own, but for root logins and an account with bash. */
 const START = `set -eu

@@ -15,6 +15,7 @@ import { createControl } from '../../standins/control.ts';
 import { listen } from '../../standins/listen.ts';
 import { createMeshStandin } from '../../standins/mesh.ts';
 import { freePort, MESH_KEY, SECRET } from '../../support/server.ts';
+import { sshKeyPair } from '../../support/ssh-keys.ts';
 
 const MAIN = resolve('src/main.ts');
 const CODE_HOST_TOKEN = 'ghp_crash1234567890';
@@ -35,7 +36,7 @@ export async function startCrashWorld() {
     act(request.url ?? '');
     response.end('seen');
   }).listen(0, '127.0.0.1');
-  const hostKeys = [ssh2.utils.generateKeyPairSync('ed25519').private];
+  const hostKeys = [sshKeyPair().private];
   const device = new ssh2.Server({ hostKeys }, (client) => {
     client.on('error', () => {});
     client.on('authentication', (attempt) => attempt.accept());
