@@ -51,9 +51,11 @@ beforeAll(async () => {
   const hosts = Object.entries(NAMES).flatMap(([host, addresses]) =>
     addresses.flatMap((address) => ['--add-host', `${host}:${address}`]),
   );
+  // Created, connected and only then started: the engine writes the hosts file anew for each network, and the proxy,
+  // which reads it once, would now and then find it empty and know none of the names.
   await docker(
-    ...['run', '--detach', '--name', name('egress'), '--network', name('open'), '--ip', `${OPEN_V4}.30`],
-    // Any other name is asked of nobody, and fails at once.
+    ...['create', '--name', name('egress'), '--network', name('open'), '--ip', `${OPEN_V4}.30`],
+    // Any other name is asked of nobody.
     ...[
       '--dns',
       '127.0.0.1',
@@ -72,6 +74,7 @@ beforeAll(async () => {
     'remote-tool-server/egress:0.1.0',
   );
   await docker('network', 'connect', '--ip', `${PRIVATE_V4}.30`, name('private'), name('egress'));
+  await docker('start', name('egress'));
   await until('the proxy answers', async () => (await ask(['GET /']))[0]?.status === 400);
 });
 afterAll(async () => {
