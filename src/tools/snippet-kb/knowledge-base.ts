@@ -109,16 +109,19 @@ export function createKnowledgeBase(gists: Gists, options: LibraryOptions): Know
 
     async search(query, tags, limit, context) {
       const incomplete = await upToDate(context);
-      const hits = library.index.search(query, (id) => {
+      const tagged = (id: string) => {
         const head = library.head(id);
         return head !== undefined && hasTags(head, tags);
-      });
-      const notes = hits.slice(0, limit).flatMap(({ id, words }) => {
+      };
+      // Looking up each of ten thousand matches takes as long as finding them.
+      const accept = tags.length === 0 ? () => true : tagged;
+      const { total, hits } = library.index.search(query, accept, limit);
+      const notes = hits.flatMap(({ id, words }) => {
         const head = library.head(id);
         const excerpt = library.index.excerpt(id, words);
         return head ? [{ ...head, ...(excerpt !== undefined && { excerpt }) }] : [];
       });
-      return { total: hits.length, notes, ...(incomplete !== undefined && { incomplete }) };
+      return { total, notes, ...(incomplete !== undefined && { incomplete }) };
     },
 
     async get(id, part, { signal }) {

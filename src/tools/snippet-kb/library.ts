@@ -64,6 +64,9 @@ const UNSETTLED_MS = 2_000;
 
 export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): Library {
   const entries = new Map<string, Entry>();
+  /** Ids of notes whose text was never read, and of those whose text the index lacks as it is now: each search asks. */
+  const unread = new Set<string>();
+  const lacking = new Set<string>();
   const index = createSearchIndex();
   const listing = createListing(gists);
   const ghosts = new Map<string, number>();
@@ -77,9 +80,23 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
   const isNote = (gist: GistSummary) =>
     all || (!gist.public && readLabel(gist.description ?? '') !== undefined);
 
-  function drop(id: string): void {
+  /** To be called after each change of an entry. */
+  function account(id: string): void {
+    const entry = entries.get(id);
+    if (entry && entry.indexed === undefined) unread.add(id);
+    else unread.delete(id);
+    if (entry && entry.indexed !== entry.head.updated_at) lacking.add(id);
+    else lacking.delete(id);
+  }
+
+  function forget(id: string): void {
     entries.delete(id);
     index.remove(id);
+    account(id);
+  }
+
+  function drop(id: string): void {
+    forget(id);
     for (const [ghost, until] of ghosts) if (until <= now()) ghosts.delete(ghost);
     ghosts.set(id, now() + GHOST_MS);
   }
@@ -87,7 +104,7 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
   function see(gist: GistSummary): void {
     if (gist.updated_at > newest) newest = gist.updated_at;
     if (!isNote(gist)) {
-      if (entries.delete(gist.id)) index.remove(gist.id);
+      forget(gist.id);
       return;
     }
     if ((ghosts.get(gist.id) ?? 0) > now()) return;
@@ -103,6 +120,7 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
       files: Object.keys(gist.files).length,
       indexed: known?.indexed,
     });
+    account(gist.id);
   }
 
   async function put(gist: Gist, readAt = now()): Promise<void> {
@@ -123,6 +141,7 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
     if (entries.get(gist.id) !== entry) return;
     index.put({ id: gist.id, title: entry.head.title, tags: entry.head.tags, files });
     entry.indexed = settled(gist.updated_at, readAt);
+    account(gist.id);
   }
 
   /** Reads one note's text; a note that is gone is dropped. */
@@ -147,6 +166,7 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
     }));
     index.put({ id, title: entry.head.title, tags: entry.head.tags, files: visible });
     entry.indexed = settled(updatedAt, readAt);
+    account(id);
   }
 
   const fill = createFill({
@@ -156,10 +176,7 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
     signal: stop.signal,
     take,
     read,
-    pending: () =>
-      [...entries]
-        .filter(([, { head, indexed }]) => indexed !== head.updated_at)
-        .map(([id, { nodeId }]) => ({ id, nodeId })),
+    pending: () => Array.from(lacking, (id) => ({ id, nodeId: entries.get(id)?.nodeId })),
   });
 
   return {
@@ -167,10 +184,7 @@ export function createLibrary(gists: Gists, { all, log, now }: LibraryOptions): 
     isNote,
     heads: () => Array.from(entries.values(), ({ head }) => head),
     head: (id) => entries.get(id)?.head,
-    progress: () => ({
-      done: [...entries.values()].filter(({ indexed }) => indexed !== undefined).length,
-      total: entries.size,
-    }),
+    progress: () => ({ done: entries.size - unread.size, total: entries.size }),
     listed: () => readAll !== -Infinity,
     drop,
     put: (gist) => put(gist),

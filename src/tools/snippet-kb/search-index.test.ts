@@ -5,9 +5,9 @@ import { type SearchIndex, createSearchIndex } from './search-index.ts';
 let index: SearchIndex;
 const put = (id: string, title: string, text = '', tags: string[] = []) =>
   index.put({ id, title, tags, files: [{ name: `${id}.md`, text }] });
-const ids = (query: string) => index.search(query, () => true).map(({ id }) => id);
+const ids = (query: string) => index.search(query, () => true, 10).hits.map(({ id }) => id);
 const excerpt = (id: string, query: string) => {
-  const [hit] = index.search(query, (other) => other === id);
+  const [hit] = index.search(query, (other) => other === id, 10).hits;
   return hit && index.excerpt(id, hit.words);
 };
 

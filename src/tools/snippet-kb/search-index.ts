@@ -1,6 +1,5 @@
-import MiniSearch from 'minisearch';
-
 import { excerptOf } from './excerpt.ts';
+import { InvertedIndex, type Matching, type Ranked } from './inverted-index.ts';
 import { fold, wordsOf } from './words.ts';
 
 /** A note as the index takes it. */
@@ -20,7 +19,7 @@ export interface SearchIndex {
   /** Ids of notes whose text is indexed only in part. */
   readonly cut: ReadonlySet<string>;
   /** Best first. Notes with all words; where there are none, with all but for typing errors; else with any. */
-  search(query: string, accept: (id: string) => boolean): { id: string; words: string[] }[];
+  search(query: string, accept: (id: string) => boolean, limit: number): Ranked;
   excerpt(id: string, words: readonly string[]): string | undefined;
 }
 
@@ -35,20 +34,14 @@ const BOUNDS: IndexBounds = { perNote: 500_000, total: 64_000_000 };
 const LONGEST_WORD = 64;
 
 /** Typing errors are allowed only where nothing else is found: `web-12` is not a misspelt `web-11`. */
-const fuzzy = (word: string) => (word.length >= 5 ? 0.2 : false);
-const TRIES = [{ combineWith: 'AND' }, { combineWith: 'AND', fuzzy }, { fuzzy }] as const;
+const TRIES: readonly Matching[] = [
+  { all: true, fuzzy: false },
+  { all: true, fuzzy: true },
+  { all: false, fuzzy: true },
+];
 
 export function createSearchIndex({ perNote, total }: IndexBounds = BOUNDS): SearchIndex {
-  const engine = new MiniSearch<{ id: string; title: string; tags: string; names: string; text: string }>({
-    fields: ['title', 'tags', 'names', 'text'],
-    tokenize: wordsOf,
-    // Keys, hashes and encoded blobs would only swell the index.
-    processTerm: (word) => (word.length > LONGEST_WORD ? null : fold(word.normalize('NFC'))),
-    searchOptions: {
-      boost: { title: 4, tags: 3, names: 2 },
-      prefix: (word) => word.length >= 3,
-    },
-  });
+  const engine = new InvertedIndex();
   const texts = new Map<string, { name: string; text: string }[]>();
   const cut = new Set<string>();
   let held = 0;
@@ -71,7 +64,7 @@ export function createSearchIndex({ perNote, total }: IndexBounds = BOUNDS): Sea
   function remove(id: string): void {
     const kept = texts.get(id);
     if (!kept) return;
-    engine.discard(id);
+    engine.remove(id);
     held -= sizeOf(kept);
     texts.delete(id);
     cut.delete(id);
@@ -83,24 +76,24 @@ export function createSearchIndex({ perNote, total }: IndexBounds = BOUNDS): Sea
     put({ id, title, tags, files }) {
       remove(id);
       const { kept, whole } = keep(files);
-      engine.add({
-        id,
-        title,
-        tags: tags.join('\n'),
-        names: files.map(({ name }) => name).join('\n'),
-        text: kept.map(({ text }) => text).join('\n'),
-      });
+      engine.put(id, [
+        termsOf(title),
+        tags.flatMap(termsOf),
+        files.flatMap(({ name }) => termsOf(name)),
+        kept.flatMap(({ text }) => termsOf(text)),
+      ]);
       texts.set(id, kept);
       held += sizeOf(kept);
       if (!whole) cut.add(id);
     },
-    search(query, accept) {
-      const filter = ({ id }: { id: string }) => accept(id);
-      for (const options of TRIES) {
-        const found = engine.search(query, { ...options, filter: filter as never });
-        if (found.length > 0) return found.map(({ id, terms }) => ({ id: id as string, words: terms }));
+    search(query, accept, limit) {
+      const words = [...new Set(termsOf(query))];
+      let ranked: Ranked = { total: 0, hits: [] };
+      for (const matching of TRIES) {
+        ranked = engine.search(words, matching, accept, limit);
+        if (ranked.total > 0) break;
       }
-      return [];
+      return ranked;
     },
     excerpt(id, words) {
       for (const { name, text } of texts.get(id) ?? []) {
@@ -110,6 +103,13 @@ export function createSearchIndex({ perNote, total }: IndexBounds = BOUNDS): Sea
       return undefined;
     },
   };
+}
+
+/** The words of a text as the index has them. Keys, hashes and encoded blobs would only swell it. */
+function termsOf(text: string): string[] {
+  return wordsOf(text)
+    .filter((word) => word.length <= LONGEST_WORD)
+    .map((word) => fold(word.normalize('NFC')));
 }
 
 function sizeOf(files: readonly { text: string }[]): number {
